@@ -1,0 +1,99 @@
+//! What is told to people: findings with a stable code, a severity, and where possible a place in a file.
+//!
+//! A finding is data. Rendering (excerpt, caret, colour) is the printer's job, so that JSON carries the same facts.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+/// How much a finding weighs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Severity {
+    /// Nothing is produced while it stands.
+    Error,
+    /// Something is left out or assumed; the result says so.
+    Warning,
+    /// Worth knowing.
+    Note,
+}
+
+/// A stretch of a source file, for an excerpt with a caret.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Span {
+    pub file: Arc<SourceFile>,
+    /// Byte offsets into `file.text`, `start <= end`, on character borders.
+    pub start: usize,
+    pub end: usize,
+}
+
+/// A file as it was read; kept while findings may point into it.
+#[derive(Debug, PartialEq, Eq)]
+pub struct SourceFile {
+    /// As the user gave it: a path, or `<stdin>`.
+    pub path: String,
+    pub text: String,
+}
+
+impl Span {
+    /// Line and column, both from 1; the column counts characters.
+    #[must_use]
+    pub fn line_column(&self) -> (usize, usize) {
+        let before = &self.file.text[..self.start.min(self.file.text.len())];
+        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+        (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
+    }
+}
+
+impl fmt::Display for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (line, column) = self.line_column();
+        write!(f, "{}:{line}:{column}", self.file.path)
+    }
+}
+
+/// One thing a person should know, with a stable code (`SG…` for input, `P…` for plans).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    pub code: &'static str,
+    pub severity: Severity,
+    /// What it is about: `evals/eval-1`, `ClusterQueue batch`, a file.
+    pub subject: String,
+    /// One sentence: what was read or found, and what was expected. No full stop.
+    pub message: String,
+    /// The label under the caret, when there is a span.
+    pub label: Option<String>,
+    /// What to do about it.
+    pub hint: Option<String>,
+    pub span: Option<Span>,
+}
+
+impl Finding {
+    #[must_use]
+    pub fn new(code: &'static str, severity: Severity, subject: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { code, severity, subject: subject.into(), message: message.into(), label: None, hint: None, span: None }
+    }
+    #[must_use]
+    pub fn error(code: &'static str, subject: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::new(code, Severity::Error, subject, message)
+    }
+    #[must_use]
+    pub fn warning(code: &'static str, subject: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::new(code, Severity::Warning, subject, message)
+    }
+    #[must_use]
+    pub fn note(code: &'static str, subject: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::new(code, Severity::Note, subject, message)
+    }
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+    #[must_use]
+    pub fn at(mut self, span: Option<Span>, label: impl Into<String>) -> Self {
+        self.label = span.is_some().then(|| label.into());
+        self.span = span;
+        self
+    }
+}

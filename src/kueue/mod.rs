@@ -1,0 +1,1 @@
+//! Reading Kubernetes and Kueue objects the way Kueue does.

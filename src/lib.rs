@@ -1,0 +1,14 @@
+//! stagger: plan when GPU work starts, through Kueue, before asking for more GPUs.
+#![forbid(unsafe_code)]
+
+pub mod api;
+pub mod calendar;
+pub mod cli;
+pub mod clock;
+pub mod failure;
+pub mod kueue;
+pub mod names;
+pub mod plan;
+pub mod report;
+pub mod scenario;
+pub mod units;

@@ -1,0 +1,7 @@
+//! The planner: a snapshot in, an explained and checked plan out.
+
+pub mod proposal;
+pub mod snapshot;
+
+pub use proposal::Plan;
+pub use snapshot::{Policy, Snapshot};
