@@ -2,6 +2,7 @@
 
 pub mod proposal;
 pub mod snapshot;
+pub mod watch;
 
 pub use proposal::Plan;
 pub use snapshot::{Policy, Snapshot};
