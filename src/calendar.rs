@@ -147,9 +147,19 @@ fn resolve(day: NaiveDate, time: NaiveTime, zone: Tz, edge: Edge) -> Option<Time
 
 /// Reads a GEP-2257 duration: one to four parts of digits and a unit `h`, `m`, `s` or `ms`, no days, no fractions, no sign.
 ///
+/// A part of a second is planned as a whole one: never shorter than declared.
+///
 /// # Errors
 /// A fragment that says what was expected.
 pub fn parse_duration(text: &str) -> Result<Seconds, String> {
+    parse_duration_millis(text).map(|millis| Seconds(crate::units::div_ceil(millis, 1000)))
+}
+
+/// `parse_duration`, exactly, in milliseconds.
+///
+/// # Errors
+/// A fragment that says what was expected.
+pub fn parse_duration_millis(text: &str) -> Result<i64, String> {
     let wrong = || format!("`{text}` is not a duration such as 1h30m (units h, m, s, ms; whole numbers)");
     let mut rest = text;
     let mut millis: i64 = 0;
@@ -175,8 +185,7 @@ pub fn parse_duration(text: &str) -> Result<Seconds, String> {
     if parts == 0 {
         return Err(wrong());
     }
-    // A part of a second is planned as a whole one: never shorter than declared.
-    Ok(Seconds(crate::units::div_ceil(millis, 1000)))
+    Ok(millis)
 }
 
 /// A duration in GEP-2257 form: `1h30m`, `45s`, `0s`.

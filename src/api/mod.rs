@@ -2,7 +2,17 @@
 //!
 //! One file per kind. The types say what a user may write; they derive their JSON schema, from which the CRDs come.
 
+pub mod capacity_plan;
+pub mod inventory;
 pub mod manifest;
+pub mod quality_gate;
+pub mod rate_card;
+pub mod refs;
+pub mod scenario;
+pub mod serving_baseline;
+pub mod slo;
+pub mod tenant;
+pub mod written;
 
 /// API group of our kinds.
 pub const GROUP: &str = "stagger.dev";
