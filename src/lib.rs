@@ -7,6 +7,7 @@ pub mod cli;
 pub mod clock;
 pub mod failure;
 pub mod kueue;
+pub mod ledger;
 pub mod names;
 pub mod plan;
 pub mod report;

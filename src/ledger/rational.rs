@@ -1,0 +1,187 @@
+//! Exact fractions, for everything between whole seconds, whole units and whole micro-units of money.
+//!
+//! Invariant: lowest terms, positive denominator, so equal values are equal bits. Every operation is checked: it gives
+//! the exact value or `None`, and the caller says which figure was too large. Deliberately absent: floating point.
+
+use std::cmp::Ordering;
+
+/// `numerator / denominator` in lowest terms, `denominator > 0`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Ratio {
+    numerator: i128,
+    denominator: i128,
+}
+
+/// The most decimal places a number may be written with: 10^36 still leaves room for a factor within 128 bits.
+const DECIMAL_PLACES_MAX: usize = 36;
+
+impl Ratio {
+    pub const ZERO: Self = Self { numerator: 0, denominator: 1 };
+    pub const ONE: Self = Self { numerator: 1, denominator: 1 };
+
+    /// `None` for a denominator of zero, and for `i128::MIN`, which has no opposite.
+    #[must_use]
+    pub fn new(numerator: i128, denominator: i128) -> Option<Self> {
+        if denominator == 0 || numerator == i128::MIN || denominator == i128::MIN {
+            return None;
+        }
+        let divisor = greatest_common_divisor(numerator, denominator) * denominator.signum();
+        Some(Self { numerator: numerator / divisor, denominator: denominator / divisor })
+    }
+
+    #[must_use]
+    pub fn whole(value: i64) -> Self {
+        Self { numerator: i128::from(value), denominator: 1 }
+    }
+
+    #[must_use]
+    pub fn numerator(self) -> i128 {
+        self.numerator
+    }
+
+    #[must_use]
+    pub fn denominator(self) -> i128 {
+        self.denominator
+    }
+
+    #[must_use]
+    pub fn is_negative(self) -> bool {
+        self.numerator < 0
+    }
+
+    #[must_use]
+    pub fn add(self, other: Self) -> Option<Self> {
+        // Over the least common multiple, so that sums of like fractions never grow their denominator.
+        let shared = greatest_common_divisor(self.denominator, other.denominator);
+        let left = self.numerator.checked_mul(other.denominator / shared)?;
+        let right = other.numerator.checked_mul(self.denominator / shared)?;
+        Self::new(left.checked_add(right)?, self.denominator.checked_mul(other.denominator / shared)?)
+    }
+
+    #[must_use]
+    pub fn sub(self, other: Self) -> Option<Self> {
+        self.add(Self { numerator: -other.numerator, denominator: other.denominator })
+    }
+
+    #[must_use]
+    pub fn mul(self, other: Self) -> Option<Self> {
+        // Cancelling crosswise first keeps every exact product that fits at all.
+        let a = Self::new(self.numerator, other.denominator)?;
+        let b = Self::new(other.numerator, self.denominator)?;
+        Self::new(a.numerator.checked_mul(b.numerator)?, a.denominator.checked_mul(b.denominator)?)
+    }
+
+    /// `None` for a divisor of zero too.
+    #[must_use]
+    pub fn div(self, other: Self) -> Option<Self> {
+        self.mul(Self::new(other.denominator, other.numerator)?)
+    }
+
+    /// The largest whole number that is not above it.
+    #[must_use]
+    pub fn floor(self) -> i128 {
+        self.numerator.div_euclid(self.denominator)
+    }
+
+    /// The nearest whole number, ties to the even one.
+    #[must_use]
+    pub fn round_half_even(self) -> i128 {
+        // Twice the remainder is compared with the denominator without doubling it: it may be large.
+        let (below, rest) = (self.floor(), self.numerator.rem_euclid(self.denominator));
+        match rest.cmp(&(self.denominator - rest)) {
+            Ordering::Less => below,
+            Ordering::Greater => below + 1,
+            Ordering::Equal => below + (below & 1),
+        }
+    }
+
+    /// Reads decimal notation with an optional exponent, exactly: `0.8125`, `-3`, `1.5e-05`.
+    ///
+    /// # Errors
+    /// A fragment that says what is wrong with the text.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let wrong = || format!("`{text}` is not a decimal number such as 0.80");
+        let too_long = || format!("`{text}` has more digits than can be read exactly");
+        let (mantissa, exponent) = match text.find(['e', 'E']) {
+            Some(at) => (&text[..at], text[at + 1..].parse::<i32>().map_err(|_| wrong())?),
+            None => (text, 0),
+        };
+        let (negative, digits) = mantissa.strip_prefix('-').map_or((false, mantissa), |rest| (true, rest));
+        let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+        let plain = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+        if whole.is_empty() || !plain(whole) || !plain(fraction) || digits.ends_with('.') {
+            return Err(wrong());
+        }
+        let joined = format!("{whole}{fraction}");
+        let magnitude: i128 = joined.parse().map_err(|_| too_long())?;
+        let places = i64::try_from(fraction.len()).map_err(|_| too_long())? - i64::from(exponent);
+        let power = |places: u64| {
+            let places = usize::try_from(places).ok().filter(|places| *places <= DECIMAL_PLACES_MAX)?;
+            10_i128.checked_pow(u32::try_from(places).ok()?)
+        };
+        let value = if magnitude == 0 {
+            Some(Self::ZERO)
+        } else if places >= 0 {
+            power(places.unsigned_abs()).and_then(|denominator| Self::new(magnitude, denominator))
+        } else {
+            power(places.unsigned_abs()).and_then(|factor| Self::new(magnitude.checked_mul(factor)?, 1))
+        };
+        let value = value.ok_or_else(too_long)?;
+        Ok(if negative { Self { numerator: -value.numerator, ..value } } else { value })
+    }
+
+    /// Decimal notation rounded down to `places` (at most 18), without trailing zeros: for people.
+    #[must_use]
+    pub fn decimal_floor(self, places: u32) -> String {
+        let scale = 10_i128.pow(places.min(18));
+        let Some(scaled) = Self::new(scale, 1).and_then(|factor| self.mul(factor)) else {
+            return self.floor().to_string();
+        };
+        let (sign, units) = if scaled.is_negative() { ("-", -scaled.floor()) } else { ("", scaled.floor()) };
+        let (whole, fraction) = (units / scale, units % scale);
+        if fraction == 0 {
+            return format!("{sign}{whole}");
+        }
+        let width = usize::try_from(places.min(18)).unwrap_or(18);
+        let digits = format!("{fraction:0width$}");
+        format!("{sign}{whole}.{}", digits.trim_end_matches('0'))
+    }
+}
+
+impl Ord for Ratio {
+    /// By value, exact and without overflow: whole parts first, then the reciprocals of what is left, as in a continued
+    /// fraction.
+    fn cmp(&self, other: &Self) -> Ordering {
+        let (mut a, mut b) = (*self, *other);
+        loop {
+            let (whole_a, whole_b) = (a.floor(), b.floor());
+            let (rest_a, rest_b) = (a.numerator.rem_euclid(a.denominator), b.numerator.rem_euclid(b.denominator));
+            if whole_a != whole_b {
+                return whole_a.cmp(&whole_b);
+            }
+            if rest_a == 0 || rest_b == 0 {
+                return rest_a.cmp(&rest_b);
+            }
+            // x < y exactly when 1/y < 1/x, for positive x and y.
+            (a, b) = (
+                Self { numerator: b.denominator, denominator: rest_b },
+                Self { numerator: a.denominator, denominator: rest_a },
+            );
+        }
+    }
+}
+
+impl PartialOrd for Ratio {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// Positive; of two zeros, 1.
+fn greatest_common_divisor(a: i128, b: i128) -> i128 {
+    let (mut a, mut b) = (a.abs(), b.abs());
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a.max(1)
+}
