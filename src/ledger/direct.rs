@@ -212,9 +212,8 @@ fn drafts(
     input: &Input<'_>,
     usage: Usage,
 ) -> Option<PricedCell> {
-    let cost = |segment: usize, unit_seconds: i128| {
-        segments[segment].micros_per_unit_second.mul(Ratio::new(unit_seconds, 1)?)
-    };
+    let cost =
+        |segment: usize, unit_seconds: i128| segments[segment].micros_per_unit_second.mul(Ratio::new(unit_seconds, 1)?);
     let sum = |by_segment: &[i128]| {
         let costs = by_segment.iter().enumerate().map(|(segment, unit_seconds)| cost(segment, *unit_seconds));
         costs.into_iter().try_fold(Ratio::ZERO, |sum, cost| sum.add(cost?))

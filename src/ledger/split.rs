@@ -92,9 +92,7 @@ pub(super) fn over_tenants(
     let mut parts = Vec::new();
     for (tenant, amount) in tenants.iter().zip(amounts).filter(|(_, amount)| *amount != 0) {
         let among_runs = groups.get(tenant).and_then(|runs| over_runs(amount, runs));
-        parts.extend(among_runs.unwrap_or_else(|| {
-            vec![Part { run: None, tenant: tenant.cloned(), micros: amount }]
-        }));
+        parts.extend(among_runs.unwrap_or_else(|| vec![Part { run: None, tenant: tenant.cloned(), micros: amount }]));
     }
     Some(parts)
 }

@@ -131,9 +131,10 @@ impl Period<'_> {
         resource: &ResourceName,
         window: Window,
     ) -> Result<Vec<Segment>, Finding> {
-        let rows = self.rates.iter().filter(|rate| {
-            rate.resource == *resource && rate.flavor.as_ref().is_none_or(|priced| priced == flavor)
-        });
+        let rows = self
+            .rates
+            .iter()
+            .filter(|rate| rate.resource == *resource && rate.flavor.as_ref().is_none_or(|priced| priced == flavor));
         let rows: Vec<&Rate> = rows.copied().collect();
         let mut cuts: BTreeSet<Timestamp> = BTreeSet::from([window.from, window.to]);
         let borders = rows.iter().filter_map(|rate| rate.windows.as_ref()).flatten().flat_map(|w| [w.from, w.to]);
@@ -190,17 +191,15 @@ fn row_at<'a>(
     match (top.next(), top.next()) {
         (Some(rate), None) => Ok(rate),
         (Some(first), Some(second)) => {
-            let message = format!(
-                "{} and {} both price {resource} on {flavor} at {when}",
-                first.place, second.place
-            );
+            let message = format!("{} and {} both price {resource} on {flavor} at {when}", first.place, second.place);
             Err(Finding::error("SG143", format!("price of {resource} on {flavor}"), message)
                 .hint("end one of them with effectiveTo, or remove it"))
         }
         (None, _) => {
             let message = format!("no rate card has a price for {resource} on {flavor} at {when}");
-            Err(Finding::error("SG144", format!("price of {resource} on {flavor}"), message)
-                .hint(format!("add a row with flavor: {flavor}, resource: {resource}; nothing is ever priced at 0 for want of a row")))
+            Err(Finding::error("SG144", format!("price of {resource} on {flavor}"), message).hint(format!(
+                "add a row with flavor: {flavor}, resource: {resource}; nothing is ever priced at 0 for want of a row"
+            )))
         }
     }
 }

@@ -148,7 +148,14 @@ impl<'a> Tally<'a> {
         left
     }
 
-    fn add_unused(&mut self, stock: &[Stock], held: i128, left: &BTreeMap<TenantId, i64>, segment: usize, span: Window) {
+    fn add_unused(
+        &mut self,
+        stock: &[Stock],
+        held: i128,
+        left: &BTreeMap<TenantId, i64>,
+        segment: usize,
+        span: Window,
+    ) {
         let seconds = i128::from(span.length().0);
         let here = || stock.iter().filter(|stock| stock.window.contains(span.from));
         let total: i128 = here().map(|stock| i128::from(stock.total)).sum();

@@ -155,13 +155,20 @@ impl Books {
 /// What a tenant bears, as a decimal; `-` stands for what stands apart.
 pub fn borne(priced: &Priced, tenant: &str) -> String {
     let mine = |name: Option<&TenantId>| name.map_or("-", TenantId::as_str) == tenant;
-    priced.charges.iter().filter(|charge| mine(charge.tenant.as_ref())).map(|charge| charge.amount).sum::<Money>().decimal()
+    priced
+        .charges
+        .iter()
+        .filter(|charge| mine(charge.tenant.as_ref()))
+        .map(|charge| charge.amount)
+        .sum::<Money>()
+        .decimal()
 }
 
 /// One line per charge: `run tenant term amount`, in order.
 pub fn lines(priced: &Priced, runs: &[Run]) -> Vec<String> {
     let line = |charge: &stagger::ledger::charge::Charge| {
-        let run = charge.run.map_or("-".to_owned(), |run| format!("{}#{}", runs[run].workload.name(), runs[run].attempt));
+        let run =
+            charge.run.map_or("-".to_owned(), |run| format!("{}#{}", runs[run].workload.name(), runs[run].attempt));
         let tenant = charge.tenant.as_ref().map_or("-", TenantId::as_str);
         format!("{run} {tenant} {} {}", charge.term.as_str(), charge.amount)
     };

@@ -7,7 +7,9 @@ use stagger::ledger::run::Window;
 use stagger::names::FlavorName;
 use stagger::units::{Money, Timestamp};
 
-use crate::ledger_fixture::{Books, GPU, RunWords, a_capacity, a_card, a_rate, a_run, at, borne, lines, of_term, window};
+use crate::ledger_fixture::{
+    Books, GPU, RunWords, a_capacity, a_card, a_rate, a_run, at, borne, lines, of_term, window,
+};
 
 fn gpus_at(amount: &str) -> Vec<stagger::ledger::card::Card> {
     vec![a_card(vec![a_rate(GPU, amount)])]
@@ -19,7 +21,8 @@ fn codes(books: &Books, over: Window) -> Vec<&'static str> {
 
 #[test]
 fn a_run_costs_units_times_hours_times_rate() {
-    let books = Books { runs: vec![a_run("train").holds(GPU, 8).hours(0, 3)], cards: gpus_at("2.50"), ..Books::default() };
+    let books =
+        Books { runs: vec![a_run("train").holds(GPU, 8).hours(0, 3)], cards: gpus_at("2.50"), ..Books::default() };
     let priced = books.price(window(0, 24));
     assert_eq!(lines(&priced, &books.runs), ["train#1 team-a allocated 60.00"]);
     assert_eq!((priced.currency.as_str(), priced.capacity), ("EUR", None));
@@ -87,7 +90,11 @@ fn a_resource_nobody_prices_is_inside_the_price_of_the_gpus() {
 
 #[test]
 fn overlapping_prices_are_refused() {
-    let books = Books { runs: vec![a_run("train")], cards: vec![a_card(vec![a_rate(GPU, "2"), a_rate(GPU, "2")])], ..Books::default() };
+    let books = Books {
+        runs: vec![a_run("train")],
+        cards: vec![a_card(vec![a_rate(GPU, "2"), a_rate(GPU, "2")])],
+        ..Books::default()
+    };
     assert_eq!(codes(&books, window(0, 1)), ["SG143"]);
 }
 
@@ -107,7 +114,8 @@ fn a_missing_price_is_refused() {
 fn currencies_are_never_mixed_and_prices_never_negative() {
     let mut dollars = a_card(vec![a_rate(GPU, "2")]);
     dollars.currency = "USD".to_owned();
-    let books = Books { runs: vec![a_run("t")], cards: vec![a_card(vec![a_rate(GPU, "2")]), dollars], ..Books::default() };
+    let books =
+        Books { runs: vec![a_run("t")], cards: vec![a_card(vec![a_rate(GPU, "2")]), dollars], ..Books::default() };
     assert!(codes(&books, window(0, 1)).contains(&"SG140"));
     let books = Books { runs: vec![a_run("t")], cards: gpus_at("-2"), ..Books::default() };
     assert_eq!(codes(&books, window(0, 1)), ["SG141"]);
@@ -138,7 +146,10 @@ fn allocation_beyond_capacity_is_never_negative_idle() {
     let books = Books { runs: vec![a_run("a").holds(GPU, 3)], cards: gpus_at("2"), capacity, ..Books::default() };
     let priced = books.price(window(0, 2));
     assert_eq!([of_term(&priced, Term::Allocated), of_term(&priced, Term::Idle)], ["6.00", "4.00"]);
-    assert_eq!((priced.capacity.map(Money::decimal).as_deref(), priced.beyond.decimal().as_str()), (Some("8.00"), "2.00"));
+    assert_eq!(
+        (priced.capacity.map(Money::decimal).as_deref(), priced.beyond.decimal().as_str()),
+        (Some("8.00"), "2.00")
+    );
     assert_eq!(priced.findings.iter().map(|finding| finding.code).collect::<Vec<_>>(), ["SG147"]);
 }
 
@@ -162,12 +173,19 @@ fn stranded_capacity_is_a_line_of_its_own() {
         ..Books::default()
     };
     let priced = books.price(window(0, 1));
-    assert_eq!([Term::Allocated, Term::Idle, Term::Stranded].map(|term| of_term(&priced, term)), ["6.00", "0.00", "1.00"]);
+    assert_eq!(
+        [Term::Allocated, Term::Idle, Term::Stranded].map(|term| of_term(&priced, term)),
+        ["6.00", "0.00", "1.00"]
+    );
 }
 
 #[test]
 fn what_lies_outside_the_window_costs_nothing_in_it() {
-    let books = Books { runs: vec![a_run("a").hours(0, 10), a_run("b").hours(20, 30)], cards: gpus_at("1"), ..Books::default() };
+    let books = Books {
+        runs: vec![a_run("a").hours(0, 10), a_run("b").hours(20, 30)],
+        cards: gpus_at("1"),
+        ..Books::default()
+    };
     assert_eq!(books.price(window(2, 5)).total().decimal(), "3.00");
 }
 

@@ -3,10 +3,12 @@
 //!
 //! A cluster is a flavor here, a namespace a tenant, and every resource costs 1 per unit-hour, so that units are money.
 
-use stagger::ledger::card::{Card, Capacity, Split};
+use stagger::ledger::card::{Capacity, Card, Split};
 use stagger::ledger::run::Run;
 
-use crate::ledger_fixture::{Books, RunWords, a_capacity, a_card, a_rate, a_run, a_shared_tenant, an_overhead, borne, window};
+use crate::ledger_fixture::{
+    Books, RunWords, a_capacity, a_card, a_rate, a_run, a_shared_tenant, an_overhead, borne, window,
+};
 
 const RESOURCES: [&str; 6] = ["cpu", "memory", "nvidia.com/gpu", "storage", "network", "balancer"];
 

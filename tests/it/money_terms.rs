@@ -3,7 +3,9 @@
 use stagger::ledger::card::{Split, Terms};
 use stagger::ledger::charge::Term;
 
-use crate::ledger_fixture::{Books, GPU, RunWords, a_capacity, a_card, a_guarantee, a_rate, a_run, borne, lines, of_term, window};
+use crate::ledger_fixture::{
+    Books, GPU, RunWords, a_capacity, a_card, a_guarantee, a_rate, a_run, borne, lines, of_term, window,
+};
 
 /// `team-a` is guaranteed 4 of 8 GPUs at 1.00 an hour.
 fn four_guaranteed(runs: Vec<stagger::ledger::run::Run>) -> Books {
@@ -72,10 +74,7 @@ fn an_owner_without_runs_still_pays_for_its_reservation() {
     let mut books = four_guaranteed(vec![]);
     books.cards[0].guaranteed = Terms { reserved: true, rate_percent: 50 };
     let priced = books.price(window(0, 4));
-    assert_eq!(
-        lines(&priced, &books.runs),
-        ["- team-a reserved 16.00", "- - idle 16.00", "- team-a adjustment -8.00"]
-    );
+    assert_eq!(lines(&priced, &books.runs), ["- team-a reserved 16.00", "- - idle 16.00", "- team-a adjustment -8.00"]);
 }
 
 #[test]
