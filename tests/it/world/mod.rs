@@ -324,6 +324,7 @@ fn every_word_reaches_the_snapshot() {
         evals/nice from 11:00: a100 0:1 for 1 h or h100 2:1 for 1 h
         evals/soft from 13:00: a100 0:1 for 1 h or h100 2:1 for 1 h
         evals/train from 11:30: a100 0:2+1:8000 for 1 h or h100 2:2+3:8000 for 1 h
-    "#]].assert_eq(&text);
+    "#]]
+    .assert_eq(&text);
     assert_eq!(clock(at("2d 09:00:05")), "2d 09:00:05");
 }
