@@ -1,0 +1,66 @@
+# One recipe per intention; `make` lists them.
+#
+# Everything is built with `--release` into one shared target folder outside the clone: the C++ of the solver takes
+# minutes to compile, so it is compiled once for demo, tests and lints, and once for all clones on a machine.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+# Set CARGO_TARGET_DIR to build elsewhere; otherwise the folder's name changes when what is compiled for all clones changes.
+ifndef CARGO_TARGET_DIR
+export CARGO_TARGET_DIR := $(shell tools/target-dir.sh)
+endif
+
+.PHONY: help
+help: ## List what can be made, one sentence each
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | while IFS=$$'\t' read -r name what; do printf '  make %-14s %s\n' "$$name" "$$what"; done
+
+.PHONY: demo
+demo: prerequisites ## Build stagger, then plan a realistic day in the terminal and as an HTML page
+	cargo build --release --bin stagger
+	cargo run --release --quiet --bin stagger -- demo
+
+.PHONY: test
+test: prerequisites check-pure ## Run every test that needs no cluster
+	cargo test --release
+
+.PHONY: check-pure
+check-pure: ## Check that the build without any C++ compiles
+	cargo check --release --no-default-features --features solver-microlp
+
+.PHONY: lint
+lint: prerequisites ## Check formatting, clippy (warnings are errors) and, where cargo-deny is installed, licences and bans
+	cargo fmt --check
+	cargo clippy --release --all-targets -- -D warnings
+	if command -v cargo-deny >/dev/null; then cargo deny check bans licenses sources; else echo "cargo-deny is not installed: licences and bans were not checked (cargo install cargo-deny)" >&2; fi
+
+.PHONY: bench
+bench: prerequisites ## Measure the planner on named sizes and compare with the committed expectations
+	cargo bench --bench plan
+
+.PHONY: generate
+generate: prerequisites ## Rewrite the generated files (expected texts, reference pages) from the code
+	UPDATE=1 UPDATE_EXPECT=1 cargo test --release --test it
+	git status --short
+
+.PHONY: build
+build: prerequisites ## Build the stagger binary and say where it is
+	cargo build --release --bins
+	@echo "$(CARGO_TARGET_DIR)/release/stagger"
+
+# Only the last crate gets `crt-static`: as RUSTFLAGS it would compile the C++ again for every user of the folder.
+.PHONY: release
+release: prerequisites ## Build the binary that is shipped: optimised across crates, stripped and fully static
+	cargo rustc --profile dist --bin stagger -- -C target-feature=+crt-static
+	file "$(CARGO_TARGET_DIR)/dist/stagger"
+	if ldd "$(CARGO_TARGET_DIR)/dist/stagger" 2>&1 | grep -qvE 'statically linked|not a dynamic executable'; then echo "error: the binary is not static" >&2; exit 1; fi
+
+.PHONY: prerequisites
+prerequisites: ## Check for cmake, a C++ compiler and libclang; install them where that is possible
+	@tools/prerequisites.sh
+
+.PHONY: clean
+clean: ## Remove the shared target folder
+	cargo clean
