@@ -196,7 +196,8 @@ pub fn duration(span: Seconds) -> String {
     let mut text = String::new();
     for (value, unit) in [(hours, 'h'), (minutes, 'm'), (seconds, 's')] {
         if value > 0 {
-            text.push_str(&format!("{value}{unit}"));
+            text.push_str(&value.to_string());
+            text.push(unit);
         }
     }
     if text.is_empty() { "0s".to_owned() } else { text }
