@@ -40,7 +40,8 @@ pub struct Release {
     /// The chosen option's exact footprint.
     pub uses: Vec<(FlavorName, ResourceName, Amount)>,
     pub start: Timestamp,
-    /// Planned end at p50, interruptions and their cost included.
+    /// Planned end at p50, interruptions and their cost included: `pieces` end there when the promise is p50; under p90
+    /// the capacity of the last piece is held longer.
     pub end: Timestamp,
     pub end_p90: Timestamp,
     /// The stretches during which it holds its resources (at the promised quantile); one unless it is interrupted.
@@ -147,7 +148,8 @@ pub enum LevelName {
     HardMissed,
     /// Σ value × percent lost by soft deadlines and tiers, in hundredths of a value unit.
     SoftLost,
-    /// Σ value × (end − now) in seconds.
+    /// Σ value × (end − now) in seconds at the promised quantile, over the workloads in the objective
+    /// ([`Policy::in_objective`](crate::plan::snapshot::Policy::in_objective)).
     Completion,
     /// Σ price × peak over accelerator cells (without prices: GPUs).
     Peak,
@@ -155,6 +157,8 @@ pub enum LevelName {
     Cost,
     /// Starts moved against the previous plan.
     Stability,
+    /// Σ (end − now) in seconds over the workloads outside the objective.
+    Backfill,
 }
 
 /// What established a level's bound.

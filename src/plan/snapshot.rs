@@ -321,6 +321,28 @@ impl Default for Policy {
     }
 }
 
+impl Policy {
+    /// Whether a workload counts in the preset level (completion, peak or cost). The rest is backfill: it is placed last,
+    /// in what the others leave, and counts only in [`LevelName::Backfill`](crate::plan::proposal::LevelName::Backfill).
+    #[must_use]
+    pub fn in_objective(&self, workload: &Workload) -> bool {
+        workload.has_slo || self.unplanned == Unplanned::FirstCome || self.objective != Objective::EarliestFinish
+    }
+}
+
+impl Running {
+    /// Until when its resources are taken to be held: its end at the promised quantile, else the other declared one;
+    /// an end that has passed without the work ending, or none at all, is unknown and stands for the end of the horizon.
+    #[must_use]
+    pub fn held_until(&self, promise: Promise, now: Timestamp, horizon_end: Timestamp) -> Timestamp {
+        let declared = match promise {
+            Promise::P50 => [self.end_p50, self.end_p90],
+            Promise::P90 => [self.end_p90, self.end_p50],
+        };
+        declared.into_iter().flatten().find(|end| *end > now).unwrap_or(horizon_end)
+    }
+}
+
 impl RunOption {
     /// How long capacity is held for under this promise.
     #[must_use]
