@@ -354,6 +354,32 @@ impl RunOption {
     }
 }
 
+/// What an end loses against a timely one, level by level.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Losses {
+    /// Level HardMissed, in units of value.
+    pub hard: i64,
+    /// Level SoftLost, in hundredths of a unit of value: soft deadlines and tiers (of hard ones too).
+    pub soft: i64,
+}
+
+impl Workload {
+    /// The losses of an end at `end` (at the promised quantile).
+    #[must_use]
+    pub fn losses_at(&self, end: Timestamp) -> Losses {
+        let Some(due) = &self.due else { return Losses::default() };
+        if end <= due.at || due.policy == DeadlinePolicy::BestEffort {
+            return Losses::default();
+        }
+        let lost_percent = 100 - i64::from(due.value_percent_at(end).min(100));
+        match due.policy {
+            DeadlinePolicy::Hard if due.tiers.is_empty() => Losses { hard: self.value, soft: 0 },
+            DeadlinePolicy::Hard => Losses { hard: self.value, soft: self.value * lost_percent },
+            _ => Losses { hard: 0, soft: self.value * lost_percent },
+        }
+    }
+}
+
 impl Due {
     /// What an end at `end` is worth, in percent of the value.
     #[must_use]
