@@ -1,8 +1,10 @@
 //! The planner: a snapshot in, an explained and checked plan out.
 
+pub mod check;
 pub mod proposal;
 pub mod snapshot;
 pub mod watch;
 
+pub use check::check;
 pub use proposal::Plan;
 pub use snapshot::{Policy, Snapshot};

@@ -1,3 +1,7 @@
+mod brute;
+mod check;
+mod check_quota;
+mod given;
 mod ledger_fixture;
 mod money_arithmetic;
 mod money_price;
