@@ -1,1 +1,3 @@
 //! Reading Kubernetes and Kueue objects the way Kueue does.
+
+pub mod quota;

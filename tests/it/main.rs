@@ -7,4 +7,5 @@ mod money_arithmetic;
 mod money_price;
 mod money_splits;
 mod money_terms;
+mod quota;
 mod world;
