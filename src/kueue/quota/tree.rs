@@ -218,9 +218,8 @@ pub(super) fn position(cell: CellId) -> usize {
 
 fn links(snapshot: &Snapshot) -> Vec<Links> {
     let count = snapshot.nodes.len();
-    let parent_of = |index: usize| {
-        snapshot.nodes[index].parent.map(|parent| parent.0 as usize).filter(|parent| *parent < count)
-    };
+    let parent_of =
+        |index: usize| snapshot.nodes[index].parent.map(|parent| parent.0 as usize).filter(|parent| *parent < count);
     let rooted = |start: usize| {
         let path = std::iter::successors(Some(start), |at| parent_of(*at));
         path.take(count + 1).count() <= count
