@@ -3,6 +3,7 @@
 pub mod check;
 pub mod proposal;
 pub mod snapshot;
+pub mod summary;
 pub mod watch;
 
 pub use check::check;

@@ -8,4 +8,5 @@ mod money_price;
 mod money_splits;
 mod money_terms;
 mod quota;
+mod summary;
 mod world;
