@@ -130,7 +130,8 @@ pub fn capacities(snapshot: &Snapshot) -> Vec<Amount> {
         }
     }
     let mut added: BTreeMap<CellId, Vec<(Timestamp, i128)>> = BTreeMap::new();
-    let relevant = |start: Timestamp, end: Timestamp| start < end && end > snapshot.now && start <= snapshot.horizon_end;
+    let relevant =
+        |start: Timestamp, end: Timestamp| start < end && end > snapshot.now && start <= snapshot.horizon_end;
     for window in &snapshot.windows {
         if window.effect == WindowEffect::Add && relevant(window.start, window.end) {
             let quantity = i128::from(window.quantity.0.max(0));

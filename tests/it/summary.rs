@@ -44,11 +44,7 @@ fn started(snapshot: &Snapshot, starts: &[&str]) -> Vec<Occupation> {
 
 fn four_evals() -> World {
     let eval = |name: &str| a_job(name).gpus(2).runs(hours(1)).due("14:00");
-    a_snapshot()
-        .queue("batch")
-        .gpus("a100", 4)
-        .price("a100", "2.50")
-        .jobs([eval("1"), eval("2"), eval("3"), eval("4")])
+    a_snapshot().queue("batch").gpus("a100", 4).price("a100", "2.50").jobs([eval("1"), eval("2"), eval("3"), eval("4")])
 }
 
 #[test]
@@ -166,7 +162,8 @@ fn capacity_counts_windows_that_are_open_together() {
 #[test]
 fn the_verdict_compares_both_quantiles_with_the_due_time() {
     let snapshot = a_snapshot().queue("batch").gpus("a100", 1).job(a_job("1").due("14:00")).build();
-    let judged = |p50: &str, p90: &str| verdict(&snapshot.workloads[0], true, Some(Ends { p50: at(p50), p90: at(p90) }));
+    let judged =
+        |p50: &str, p90: &str| verdict(&snapshot.workloads[0], true, Some(Ends { p50: at(p50), p90: at(p90) }));
     assert_eq!(judged("13:00", "14:00"), Verdict::OnTime);
     assert_eq!(judged("14:00", "14:00:01"), Verdict::AtRisk);
     assert_eq!(judged("14:00:01", "15:00"), Verdict::Late);
