@@ -1,6 +1,7 @@
 //! The planner: a snapshot in, an explained and checked plan out.
 
 pub mod check;
+pub mod policy;
 pub mod proposal;
 pub mod snapshot;
 pub mod summary;

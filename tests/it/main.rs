@@ -9,4 +9,5 @@ mod money_splits;
 mod money_terms;
 mod quota;
 mod summary;
+mod tidy;
 mod world;
