@@ -1,3 +1,32 @@
 //! Reading Kubernetes and Kueue objects the way Kueue does.
 
+pub mod assemble;
+pub mod catalog;
+pub mod codes;
+pub mod cron;
+pub mod findings;
+pub mod flavors;
+pub mod given;
+pub mod matching;
+pub mod options;
+pub mod place;
+pub mod pod;
+pub mod podsets;
+pub mod prices;
+pub mod priority;
+pub mod promise;
+pub mod prospects;
+pub mod quantity;
 pub mod quota;
+pub mod reach;
+pub mod requests;
+pub mod running;
+pub mod submissions;
+pub mod tenants;
+pub mod tree;
+pub mod types;
+pub mod windows;
+
+pub use assemble::{Assembled, assemble};
+pub use given::{Given, Overrides};
+pub use place::Unplaceable;

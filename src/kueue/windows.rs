@@ -1,0 +1,162 @@
+//! Capacity windows of CapacityPlans, expanded to instants.
+//!
+//! Recurring ones are laid out on the wall clock of their own zone, from now to a week past the horizon, because work that
+//! starts within it may end beyond. Windows that are over are dropped in silence.
+
+use super::catalog::{Catalog, Known};
+use super::codes;
+use super::findings::{Findings, nearest, reference_severity};
+use super::quantity::Quantity;
+use super::tree::Tree;
+use crate::api::capacity_plan::{self, CapacityPlanSpec};
+use crate::api::manifest::Manifest;
+use crate::failure::Finding;
+use crate::names::{FlavorName, ResourceName};
+use crate::plan::snapshot::{CellId, NodeId, Window, WindowEffect};
+use crate::units::{Amount, Seconds, Timestamp};
+
+/// Work released near the end of the horizon still meets the windows of the week after.
+pub const BEYOND_HORIZON: Seconds = Seconds(7 * 86_400);
+
+/// A daily window over a year has 366 occurrences; a thousand leave room, and a planner has to look at each.
+const OCCURRENCES_MAX: usize = 1_000;
+
+/// The windows of one CapacityPlan, in the order they are written, each one's occurrences ascending.
+pub fn expand(
+    plan: &Known<'_, CapacityPlanSpec>,
+    catalog: &Catalog<'_>,
+    tree: &Tree,
+    (now, horizon_end): (Timestamp, Timestamp),
+    findings: &mut Findings,
+) -> Vec<Window> {
+    let until = horizon_end + BEYOND_HORIZON;
+    let mut expanded = Vec::new();
+    for (at, window) in plan.spec.windows.iter().enumerate() {
+        let mut reader = Reader { manifest: plan.manifest, at, name: &window.name, findings };
+        let Some(node) = reader.node(window, tree) else { continue };
+        let Some((cell, resource)) = reader.cell(window, catalog, tree) else { continue };
+        let Some(quantity) = reader.quantity(window, &resource) else { continue };
+        let effect = match window.effect {
+            capacity_plan::WindowEffect::Cap => WindowEffect::Cap,
+            capacity_plan::WindowEffect::Reserve => WindowEffect::Reserve,
+            capacity_plan::WindowEffect::Add => WindowEffect::Add,
+        };
+        let of = |(start, end)| Window { name: window.name.clone(), node, cell, effect, quantity, start, end };
+        expanded.extend(reader.stretches(window, now, until).into_iter().map(of));
+    }
+    expanded
+}
+
+struct Reader<'r> {
+    manifest: &'r Manifest,
+    at: usize,
+    name: &'r str,
+    findings: &'r mut Findings,
+}
+
+impl Reader<'_> {
+    fn tell(&mut self, code: &'static str, field: &str, message: &str, label: &str, hint: Option<String>) {
+        let place = format!("/spec/windows/{}{field}", self.at);
+        let message = format!("window `{}`: {message}", self.name);
+        let severity = reference_severity(self.manifest);
+        let mut finding = Finding::new(code, severity, self.manifest.subject(), message)
+            .at(self.manifest.span(&place), label);
+        finding.hint = hint;
+        self.findings.push(finding);
+    }
+
+    fn node(&mut self, window: &capacity_plan::Window, tree: &Tree) -> Option<NodeId> {
+        let (found, field, kind, name) = match (&window.cluster_queue, &window.cohort) {
+            (Some(queue), None) => (tree.queue(queue), "/clusterQueue", "ClusterQueue", queue),
+            (None, Some(cohort)) => (tree.cohort(cohort), "/cohort", "Cohort", cohort),
+            _ => {
+                let message = "exactly one of clusterQueue and cohort is needed";
+                self.tell(codes::BAD_WINDOW_TARGET, "", message, "here", None);
+                return None;
+            }
+        };
+        if found.is_none() {
+            let hint = nearest(name, tree.nodes.iter().map(|node| node.name.as_str()));
+            self.tell(codes::BAD_WINDOW_TARGET, field, &format!("no {kind} `{name}` is there"), "this name", hint);
+        }
+        found
+    }
+
+    fn cell(
+        &mut self,
+        window: &capacity_plan::Window,
+        catalog: &Catalog<'_>,
+        tree: &Tree,
+    ) -> Option<(CellId, ResourceName)> {
+        let (flavor, resource) = (FlavorName::from(&*window.flavor), ResourceName::from(&*window.resource));
+        if let Some(cell) = tree.cell(&flavor, &resource) {
+            return Some((cell, resource));
+        }
+        if catalog.flavors.contains_key(flavor.as_str()) {
+            let message = format!("no queue or cohort has quota of {resource} on {flavor}");
+            let of_flavor = tree.cells.iter().filter(|cell| cell.flavor == flavor);
+            let hint = nearest(resource.as_str(), of_flavor.map(|cell| cell.resource.as_str()));
+            self.tell(codes::BAD_WINDOW_TARGET, "/resource", &message, "has no quota", hint);
+        } else {
+            let hint = nearest(flavor.as_str(), catalog.flavors.keys().copied());
+            let message = format!("no ResourceFlavor `{flavor}` is there");
+            self.tell(codes::UNKNOWN_FLAVOR, "/flavor", &message, "this flavor", hint);
+        }
+        None
+    }
+
+    fn quantity(&mut self, window: &capacity_plan::Window, resource: &ResourceName) -> Option<Amount> {
+        let read = Quantity::parse(&window.quantity.text())
+            .and_then(|quantity| quantity.amount(resource).ok_or_else(|| "is too large to count".to_owned()));
+        read.map_err(|message| self.tell(codes::BAD_VALUE, "/quantity", &message, "this quantity", None)).ok()
+    }
+
+    fn stretches(
+        &mut self,
+        window: &capacity_plan::Window,
+        now: Timestamp,
+        until: Timestamp,
+    ) -> Vec<(Timestamp, Timestamp)> {
+        match (&window.start, &window.end, &window.recurring) {
+            (Some(start), Some(end), None) => {
+                let mut instant = |field: &str, read: Result<Timestamp, String>| {
+                    read.map_err(|message| self.tell(codes::BAD_VALUE, field, &message, "this value", None)).ok()
+                };
+                let (Some(start), Some(end)) = (instant("/start", start.read()), instant("/end", end.read())) else {
+                    return Vec::new();
+                };
+                if start >= end {
+                    self.tell(codes::BAD_WINDOW_TIME, "/end", "it ends before it starts", "not after start", None);
+                    return Vec::new();
+                }
+                if end > now && start < until { vec![(start, end)] } else { Vec::new() }
+            }
+            (None, None, Some(recurring)) => {
+                let recurrence = match recurring.read() {
+                    Ok(recurrence) => recurrence,
+                    Err(message) => {
+                        self.tell(codes::BAD_VALUE, "/recurring", &message, "here", None);
+                        return Vec::new();
+                    }
+                };
+                let mut found = recurrence.occurrences(now, until, OCCURRENCES_MAX + 1);
+                if found.len() > OCCURRENCES_MAX {
+                    let message = format!("it recurs more than {OCCURRENCES_MAX} times; later ones are left out");
+                    let place = format!("/spec/windows/{}/recurring", self.at);
+                    self.findings.push(
+                        Finding::warning(codes::CAPPED, self.manifest.subject(), message)
+                            .at(self.manifest.span(&place), "here")
+                            .hint("shorten the horizon"),
+                    );
+                    found.truncate(OCCURRENCES_MAX);
+                }
+                found
+            }
+            _ => {
+                let message = "it needs either start and end, or recurring";
+                self.tell(codes::BAD_WINDOW_TIME, "", message, "here", None);
+                Vec::new()
+            }
+        }
+    }
+}
