@@ -14,7 +14,7 @@ use super::place::{Ground, Placed, Unplaceable, place};
 use super::podsets::Coming;
 use super::reach::Reach;
 use super::tenants::Tenants;
-use super::{prices, running, submissions, tree, windows};
+use super::{prices, queues, running, submissions, windows};
 use crate::api::manifest::Manifest;
 use crate::api::scenario::ScenarioSpec;
 use crate::failure::Finding;
@@ -48,30 +48,30 @@ pub fn assemble(manifests: &[Manifest], given: &Given) -> Assembled {
     let frame = given::frame(given, &catalog, plan, promises.latest_fixed_due(), &mut findings);
     let span = (frame.now, frame.horizon_end);
     // 2. Capacity: the quota tree, its windows and its prices.
-    let tree = tree::build(&catalog, &mut findings);
+    let queues = queues::build(&catalog, &mut findings);
     let windows: Vec<_> = match plan {
         Some(plan) => {
-            given::check_scope(plan, &tree, &mut findings);
-            windows::expand(plan, &catalog, &tree, span, &mut findings)
+            given::check_scope(plan, &queues, &mut findings);
+            windows::expand(plan, &catalog, &queues, span, &mut findings)
         }
         None => Vec::new(),
     };
-    let prices = prices::expand(&catalog, &tree, span, &mut findings);
+    let prices = prices::expand(&catalog, &queues, span, &mut findings);
     // 3. Work: each object once, then each workload placed, running, or never.
     let coming = Coming { from: frame.now, to: frame.horizon_end };
     let submissions = submissions::gather(&catalog.queued, coming, &mut findings);
     let mut ground = Ground {
         catalog: &catalog,
-        tree: &tree,
+        queues: &queues,
         frame,
         promises,
         tenants: Tenants::of(&catalog),
-        reach: Reach::new(&tree.nodes, &windows),
+        reach: Reach::new(&queues, &windows),
         without_runtime: Vec::new(),
         told_without_runtime: BTreeSet::new(),
     };
-    let scope = scope(plan.map(|known| &known.spec), &tree);
-    let mut sorted = Sorted { running: running::stated(&catalog, &tree, frame, &mut findings), ..Sorted::default() };
+    let scope = scope(plan.map(|known| &known.spec), &queues);
+    let mut sorted = Sorted { running: running::stated(&catalog, &queues, frame, &mut findings), ..Sorted::default() };
     for submission in &submissions {
         let in_scope = given.namespaces.is_empty() || given.namespaces.contains(&submission.manifest.namespace);
         match place(submission, &mut ground, &mut findings) {
@@ -95,8 +95,8 @@ pub fn assemble(manifests: &[Manifest], given: &Given) -> Assembled {
         now: frame.now,
         horizon_end: frame.horizon_end,
         time_zone: frame.zone.name().to_owned(),
-        cells: tree.cells,
-        nodes: tree.nodes,
+        cells: queues.cells,
+        nodes: queues.nodes,
         workloads: planned,
         running,
         windows,
@@ -109,14 +109,14 @@ pub fn assemble(manifests: &[Manifest], given: &Given) -> Assembled {
 }
 
 /// The ClusterQueues a plan is for: those it names and those below its cohorts; without either, all.
-fn scope(plan: Option<&crate::api::capacity_plan::CapacityPlanSpec>, tree: &tree::Tree) -> BTreeSet<NodeId> {
-    let ids = (0u32..).map(NodeId).zip(&tree.nodes);
-    let queues: BTreeSet<NodeId> = ids.map(|(id, _)| id).filter(|id| tree.rules(*id).is_some()).collect();
-    let Some(plan) = plan.filter(|plan| !plan.queues.is_empty() || !plan.cohorts.is_empty()) else { return queues };
-    let named: BTreeSet<NodeId> = plan.queues.iter().filter_map(|name| tree.queue(name)).collect();
-    let cohorts: Vec<NodeId> = plan.cohorts.iter().filter_map(|name| tree.cohort(name)).collect();
-    let below = |id: &NodeId| named.contains(id) || cohorts.iter().any(|cohort| tree.is_below(*id, *cohort));
-    queues.into_iter().filter(below).collect()
+fn scope(plan: Option<&crate::api::capacity_plan::CapacityPlanSpec>, queues: &queues::Queues) -> BTreeSet<NodeId> {
+    let ids = (0u32..).map(NodeId).zip(&queues.nodes);
+    let all: BTreeSet<NodeId> = ids.map(|(id, _)| id).filter(|id| queues.rules(*id).is_some()).collect();
+    let Some(plan) = plan.filter(|plan| !plan.queues.is_empty() || !plan.cohorts.is_empty()) else { return all };
+    let named: BTreeSet<NodeId> = plan.queues.iter().filter_map(|name| queues.queue(name)).collect();
+    let cohorts: Vec<NodeId> = plan.cohorts.iter().filter_map(|name| queues.cohort(name)).collect();
+    let below = |id: &NodeId| named.contains(id) || cohorts.iter().any(|cohort| queues.is_below(*id, *cohort));
+    all.into_iter().filter(below).collect()
 }
 
 #[derive(Default)]

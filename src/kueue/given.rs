@@ -184,19 +184,19 @@ pub fn policy(given: &Given, plan: Option<&Known<'_, CapacityPlanSpec>>, finding
 }
 
 /// Tells of queues and cohorts in a plan's scope that are not there.
-pub fn check_scope(plan: &Known<'_, CapacityPlanSpec>, tree: &super::tree::Tree, findings: &mut Findings) {
+pub fn check_scope(plan: &Known<'_, CapacityPlanSpec>, queues: &super::queues::Queues, findings: &mut Findings) {
     let mut tell = |place: String, kind: &str, name: &str| {
         let severity = reference_severity(plan.manifest);
         let message = format!("no {kind} `{name}` is there");
         let mut finding = Finding::new(codes::UNKNOWN_SCOPE, severity, plan.manifest.subject(), message)
             .at(plan.manifest.span(&place), "this name");
-        finding.hint = nearest(name, tree.nodes.iter().map(|node| node.name.as_str()));
+        finding.hint = nearest(name, queues.nodes.iter().map(|node| node.name.as_str()));
         findings.push(finding);
     };
-    for (at, name) in plan.spec.queues.iter().enumerate().filter(|(_, name)| tree.queue(name).is_none()) {
+    for (at, name) in plan.spec.queues.iter().enumerate().filter(|(_, name)| queues.queue(name).is_none()) {
         tell(format!("/spec/queues/{at}"), "ClusterQueue", name);
     }
-    for (at, name) in plan.spec.cohorts.iter().enumerate().filter(|(_, name)| tree.cohort(name).is_none()) {
+    for (at, name) in plan.spec.cohorts.iter().enumerate().filter(|(_, name)| queues.cohort(name).is_none()) {
         tell(format!("/spec/cohorts/{at}"), "Cohort", name);
     }
 }

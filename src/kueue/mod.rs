@@ -17,13 +17,13 @@ pub mod priority;
 pub mod promise;
 pub mod prospects;
 pub mod quantity;
+pub mod queues;
 pub mod quota;
 pub mod reach;
 pub mod requests;
 pub mod running;
 pub mod submissions;
 pub mod tenants;
-pub mod tree;
 pub mod types;
 pub mod windows;
 

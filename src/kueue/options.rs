@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::catalog::Catalog;
 use super::flavors;
 use super::podsets::PodSet;
-use super::tree::Tree;
+use super::queues::Queues;
 use crate::names::{FlavorName, ResourceName};
 use crate::plan::snapshot::{CellId, QueueRules};
 use crate::units::Amount;
@@ -65,7 +65,7 @@ pub fn assign(
     allowed: &[String],
     rules: &QueueRules,
     catalog: &Catalog<'_>,
-    tree: &Tree,
+    queues: &Queues,
 ) -> Result<Assignments, Refusal> {
     let mut choices = Vec::new();
     for (at, requests) in requests.iter().enumerate() {
@@ -75,7 +75,7 @@ pub fn assign(
     let mut seen = BTreeSet::new();
     let mut list = Vec::new();
     for pick in picks {
-        let assignment = assignment(&choices, &pick, tree)?;
+        let assignment = assignment(&choices, &pick, queues)?;
         if seen.insert(assignment.uses.clone()) {
             list.push(assignment);
         }
@@ -162,7 +162,7 @@ fn products(choices: &[Choice<'_>]) -> (Vec<Vec<usize>>, bool) {
     (kept, all.is_none())
 }
 
-fn assignment(choices: &[Choice<'_>], pick: &[usize], tree: &Tree) -> Result<Assignment, Refusal> {
+fn assignment(choices: &[Choice<'_>], pick: &[usize], queues: &Queues) -> Result<Assignment, Refusal> {
     let mut uses: BTreeMap<CellId, Amount> = BTreeMap::new();
     let mut accelerators: Vec<FlavorName> = Vec::new();
     let mut first = None;
@@ -174,7 +174,7 @@ fn assignment(choices: &[Choice<'_>], pick: &[usize], tree: &Tree) -> Result<Ass
                 accelerators.push(flavor.clone());
             }
             // A covered resource has a quota on every flavor of its group; Kueue refuses queues where it has not.
-            let Some(cell) = tree.cell(flavor, resource) else { continue };
+            let Some(cell) = queues.cell(flavor, resource) else { continue };
             let sum = uses.entry(cell).or_default();
             let too_large = || Refusal::TooLarge { resource: (*resource).clone() };
             *sum = Amount(sum.0.checked_add(amount.0).ok_or_else(too_large)?);

@@ -16,7 +16,7 @@ use super::promise::Promise;
 use super::reach::Reach;
 use super::requests::{self, Rules};
 use super::tenants::Tenants;
-use super::tree::Tree;
+use super::queues::Queues;
 use super::types::{QUEUE_NAME, StopPolicy};
 use super::{priority, running};
 use crate::failure::{Finding, Severity};
@@ -55,11 +55,11 @@ pub enum Placed {
 /// Everything a submission is judged against.
 pub struct Ground<'g, 'a> {
     pub catalog: &'a Catalog<'a>,
-    pub tree: &'g Tree,
+    pub queues: &'g Queues,
     pub frame: Frame,
     pub promises: Promises<'a>,
     pub tenants: Tenants<'a>,
-    pub reach: Reach<'g>,
+    pub reach: Reach,
     /// Workloads whose runtime nobody declares and that no WorkloadSLO speaks for.
     pub without_runtime: Vec<String>,
     /// WorkloadSLOs without a runtime, told of once each.
@@ -97,7 +97,7 @@ pub fn place<'a>(submission: &Submission<'a>, ground: &mut Ground<'_, 'a>, findi
     let facts = submission.workload.as_ref();
     if let Some(admitted) = facts.and_then(|facts| facts.admitted.as_ref()) {
         let who = (tenant, priority);
-        let found = running::admitted(submission, admitted, promise.as_ref(), who, (ground.tree, ground.frame), findings);
+        let found = running::admitted(submission, admitted, promise.as_ref(), who, (ground.queues, ground.frame), findings);
         return found.map_or(Placed::LeftOut, Placed::Running);
     }
     if facts.is_some_and(|facts| facts.deactivated) {
@@ -124,7 +124,7 @@ pub fn place<'a>(submission: &Submission<'a>, ground: &mut Ground<'_, 'a>, findi
                 key: submission.key.clone(),
                 kind: submission.kind.clone(),
                 tenant,
-                cluster_queue: cluster_queue.map(|queue: NodeId| ground.tree.node(queue).name.clone()),
+                cluster_queue: cluster_queue.map(|queue: NodeId| ground.queues.node(queue).name.clone()),
                 due: promise.and_then(|promise| promise.due(created)),
                 code: never.code,
                 reason: never.reason,
@@ -158,9 +158,9 @@ fn options(
     let queue = find_queue(submission, queue_name, ground)?;
     *cluster_queue = Some(queue);
     let requests = requests_of(submission, queue, ground)?;
-    let rules = ground.tree.rules(queue).ok_or_else(|| Never::new(codes::UNKNOWN_CLUSTER_QUEUE, "", "has no queue"))?;
+    let rules = ground.queues.rules(queue).ok_or_else(|| Never::new(codes::UNKNOWN_CLUSTER_QUEUE, "", "has no queue"))?;
     let allowed = promise.map_or(&[][..], |promise| &promise.spec.allowed_flavors);
-    let assigned = options::assign(&submission.pod_sets, &requests, allowed, rules, ground.catalog, ground.tree);
+    let assigned = options::assign(&submission.pod_sets, &requests, allowed, rules, ground.catalog, ground.queues);
     let Assignments { list, capped } = assigned.map_err(|refusal| explain(submission, queue, refusal, ground))?;
     if capped {
         let message = format!("may run in more than {OPTIONS_MAX} ways; the first {OPTIONS_MAX} are considered");
@@ -178,10 +178,10 @@ fn options(
         });
         if let Some((cell, amount, most)) = over {
             let excess = amount.saturating_sub(most);
-            let cell = &ground.tree.cells[usize::try_from(cell.0).unwrap_or(usize::MAX)];
+            let cell = &ground.queues.cells[usize::try_from(cell.0).unwrap_or(usize::MAX)];
             let (asked, given) = (cell.resource.quantity(amount), cell.resource.quantity(most));
             if smallest_excess.as_ref().is_none_or(|(known, _)| excess < *known) {
-                let name = &ground.tree.node(queue).name;
+                let name = &ground.queues.node(queue).name;
                 let sentence = format!(
                     "asks for {asked} {} on {} at once, but ClusterQueue {name} could never give more than {given}",
                     cell.resource, cell.flavor
@@ -222,7 +222,7 @@ fn find_queue(submission: &Submission<'_>, name: &str, ground: &Ground<'_, '_>) 
         return Err(Never { severity, hint, label: "this queue", ..never });
     };
     let cluster_queue = local.spec.cluster_queue.as_str();
-    let Some(queue) = ground.tree.queue(cluster_queue) else {
+    let Some(queue) = ground.queues.queue(cluster_queue) else {
         let reason = format!("is queued in LocalQueue `{name}`, whose ClusterQueue `{cluster_queue}` is not there");
         let hint = nearest(cluster_queue, catalog.cluster_queues.keys().copied());
         let never = Never::new(codes::UNKNOWN_CLUSTER_QUEUE, label, reason);
@@ -258,7 +258,7 @@ fn requests_of(
         Rules { overheads: &ground.catalog.overheads, limits, configuration: &ground.catalog.configuration };
     let pods = ResourceName::from("pods");
     let covers_pods = ground
-        .tree
+        .queues
         .rules(queue)
         .is_some_and(|rules| rules.groups.iter().any(|group| group.resources.contains(&pods)));
     let mut all = Vec::with_capacity(submission.pod_sets.len());
@@ -280,12 +280,12 @@ fn requests_of(
 }
 
 fn explain(submission: &Submission<'_>, queue: NodeId, refusal: Refusal, ground: &Ground<'_, '_>) -> Never {
-    let name = &ground.tree.node(queue).name;
+    let name = &ground.queues.node(queue).name;
     let place = |at: usize| submission.pod_sets.get(at).map_or(String::new(), |set| set.spec_at.clone());
     match refusal {
         Refusal::Uncovered { pod_set, resource } => {
             let reason = format!("asks for {resource}, of which ClusterQueue {name} has no quota");
-            let covered = ground.tree.rules(queue).map(|rules| rules.groups.iter().flat_map(|group| &group.resources));
+            let covered = ground.queues.rules(queue).map(|rules| rules.groups.iter().flat_map(|group| &group.resources));
             let hint = nearest(resource.as_str(), covered.into_iter().flatten().map(ResourceName::as_str))
                 .unwrap_or_else(|| {
                     format!("cover {resource} in the queue, or exclude it in Kueue's Configuration (resources)")

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::catalog::{Catalog, Known};
 use super::codes;
 use super::findings::Findings;
-use super::tree::Tree;
+use super::queues::Queues;
 use super::windows::BEYOND_HORIZON;
 use crate::api::inventory::Device;
 use crate::api::rate_card::{Rate, RateCardSpec, RateUnit};
@@ -40,7 +40,7 @@ struct Stretch<'a> {
 /// Expands the cards in force between now and a week past the horizon.
 pub fn expand<'a>(
     catalog: &'a Catalog<'a>,
-    tree: &Tree,
+    queues: &Queues,
     (now, horizon_end): (Timestamp, Timestamp),
     findings: &mut Findings,
 ) -> Prices {
@@ -60,7 +60,7 @@ pub fn expand<'a>(
         for (at, rate) in card.spec.rates.iter().enumerate() {
             let place = format!("/spec/rates/{at}");
             let Some(times) = times(card, rate, &place, (from, to), findings) else { continue };
-            for (cell, price) in priced_cells(card, rate, &place, catalog, tree, findings) {
+            for (cell, price) in priced_cells(card, rate, &place, catalog, queues, findings) {
                 let into = if rate.recurring.is_some() { &mut special } else { &mut everyday };
                 let stretch = |(start, end): &(Timestamp, Timestamp)| Stretch {
                     start: *start,
@@ -172,7 +172,7 @@ fn priced_cells(
     rate: &Rate,
     place: &str,
     catalog: &Catalog<'_>,
-    tree: &Tree,
+    queues: &Queues,
     findings: &mut Findings,
 ) -> Vec<(CellId, Money)> {
     let resource = ResourceName::from(rate.resource.as_str());
@@ -208,7 +208,7 @@ fn priced_cells(
     }
     let flavors = flavors_of(rate, catalog);
     let named = |flavor: &FlavorName| flavors.as_ref().is_none_or(|flavors| flavors.contains(flavor));
-    let ids = (0u32..).map(CellId).zip(&tree.cells);
+    let ids = (0u32..).map(CellId).zip(&queues.cells);
     let cells = ids.filter(|(_, cell)| cell.resource == resource && named(&cell.flavor));
     let priced: Vec<(CellId, Money)> = cells.map(|(id, _)| (id, Money { nanos })).collect();
     if priced.is_empty() {

@@ -12,7 +12,7 @@ use super::given::{Frame, shown};
 use super::podsets::{Admitted, Submission};
 use super::promise::Promise;
 use super::quantity::Quantity;
-use super::tree::Tree;
+use super::queues::Queues;
 use crate::api::scenario;
 use crate::failure::Finding;
 use crate::names::{FlavorName, ResourceName, TenantId, WorkloadKey};
@@ -25,13 +25,13 @@ pub fn admitted(
     admitted: &Admitted,
     promise: Option<&Promise<'_>>,
     (tenant, priority): (Option<TenantId>, i32),
-    (tree, frame): (&Tree, Frame),
+    (queues, frame): (&Queues, Frame),
     findings: &mut Findings,
 ) -> Option<Running> {
-    let Some(queue) = tree.queue(admitted.cluster_queue.as_str()) else {
+    let Some(queue) = queues.queue(admitted.cluster_queue.as_str()) else {
         let message = format!("holds quota of the ClusterQueue `{}`, which is not there", admitted.cluster_queue);
         let mut finding = Finding::warning(codes::UNKNOWN_CLUSTER_QUEUE, submission.subject(), message);
-        finding.hint = nearest(admitted.cluster_queue.as_str(), tree.nodes.iter().map(|node| node.name.as_str()));
+        finding.hint = nearest(admitted.cluster_queue.as_str(), queues.nodes.iter().map(|node| node.name.as_str()));
         findings.push(finding);
         return None;
     };
@@ -42,7 +42,7 @@ pub fn admitted(
             deciding.push(flavor.clone());
         }
         // Quota that has been removed since is nobody's to plan with.
-        let Some(cell) = tree.cell(flavor, resource) else { continue };
+        let Some(cell) = queues.cell(flavor, resource) else { continue };
         let sum = uses.entry(cell).or_default();
         *sum = sum.saturating_add(*amount);
     }
@@ -85,9 +85,9 @@ pub fn admitted(
 }
 
 /// What the Scenario says is running. Work that is over by now is left out.
-pub fn stated(catalog: &Catalog<'_>, tree: &Tree, frame: Frame, findings: &mut Findings) -> Vec<Running> {
+pub fn stated(catalog: &Catalog<'_>, queues: &Queues, frame: Frame, findings: &mut Findings) -> Vec<Running> {
     let Some(scenario) = &catalog.scenario else { return Vec::new() };
-    let one = |(at, running)| Stated { scenario, at, running, findings: &mut *findings }.read(tree, catalog, frame);
+    let one = |(at, running)| Stated { scenario, at, running, findings: &mut *findings }.read(queues, catalog, frame);
     scenario.spec.running.iter().enumerate().filter_map(one).collect()
 }
 
@@ -108,15 +108,15 @@ impl Stated<'_, '_> {
         self.findings.push(finding);
     }
 
-    fn read(mut self, tree: &Tree, catalog: &Catalog<'_>, frame: Frame) -> Option<Running> {
+    fn read(mut self, queues: &Queues, catalog: &Catalog<'_>, frame: Frame) -> Option<Running> {
         let running = self.running;
-        let queue = tree.queue(&running.cluster_queue);
+        let queue = queues.queue(&running.cluster_queue);
         if queue.is_none() {
             let hint = nearest(&running.cluster_queue, catalog.cluster_queues.keys().copied());
             let message = format!("no ClusterQueue `{}` is there", running.cluster_queue);
             self.tell(codes::UNKNOWN_CLUSTER_QUEUE, "/clusterQueue", message, hint);
         }
-        let uses = self.uses(tree, catalog);
+        let uses = self.uses(queues, catalog);
         let start = self.instant("/start", running.start.as_ref()).unwrap_or(frame.now);
         let end = self.instant("/end", running.end.as_ref());
         let end_p90 = self.instant("/endP90", running.end_p90.as_ref()).or(end);
@@ -145,7 +145,7 @@ impl Stated<'_, '_> {
         written?.read().map_err(|message| self.tell(codes::BAD_VALUE, field, message, None)).ok()
     }
 
-    fn uses(&mut self, tree: &Tree, catalog: &Catalog<'_>) -> Option<Vec<(CellId, Amount)>> {
+    fn uses(&mut self, queues: &Queues, catalog: &Catalog<'_>) -> Option<Vec<(CellId, Amount)>> {
         let running = self.running;
         let flavor = FlavorName::from(running.flavor.as_str());
         if !catalog.flavors.contains_key(flavor.as_str()) {
@@ -157,9 +157,9 @@ impl Stated<'_, '_> {
         for (name, written) in &running.resources {
             let resource = ResourceName::from(name.as_str());
             let field = format!("/resources/{}", name.replace('~', "~0").replace('/', "~1"));
-            let Some(cell) = tree.cell(&flavor, &resource) else {
+            let Some(cell) = queues.cell(&flavor, &resource) else {
                 let message = format!("no queue or cohort has quota of {resource} on {flavor}");
-                let known = tree.cells.iter().filter(|cell| cell.flavor == flavor);
+                let known = queues.cells.iter().filter(|cell| cell.flavor == flavor);
                 let hint = nearest(name, known.map(|cell| cell.resource.as_str()));
                 self.tell(codes::UNCOVERED_RESOURCE, &field, message, hint);
                 continue;

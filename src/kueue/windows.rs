@@ -7,7 +7,7 @@ use super::catalog::{Catalog, Known};
 use super::codes;
 use super::findings::{Findings, nearest, reference_severity};
 use super::quantity::Quantity;
-use super::tree::Tree;
+use super::queues::Queues;
 use crate::api::capacity_plan::{self, CapacityPlanSpec};
 use crate::api::manifest::Manifest;
 use crate::failure::Finding;
@@ -25,7 +25,7 @@ const OCCURRENCES_MAX: usize = 1_000;
 pub fn expand(
     plan: &Known<'_, CapacityPlanSpec>,
     catalog: &Catalog<'_>,
-    tree: &Tree,
+    queues: &Queues,
     (now, horizon_end): (Timestamp, Timestamp),
     findings: &mut Findings,
 ) -> Vec<Window> {
@@ -33,8 +33,8 @@ pub fn expand(
     let mut expanded = Vec::new();
     for (at, window) in plan.spec.windows.iter().enumerate() {
         let mut reader = Reader { manifest: plan.manifest, at, name: &window.name, findings };
-        let Some(node) = reader.node(window, tree) else { continue };
-        let Some((cell, resource)) = reader.cell(window, catalog, tree) else { continue };
+        let Some(node) = reader.node(window, queues) else { continue };
+        let Some((cell, resource)) = reader.cell(window, catalog, queues) else { continue };
         let Some(quantity) = reader.quantity(window, &resource) else { continue };
         let effect = match window.effect {
             capacity_plan::WindowEffect::Cap => WindowEffect::Cap,
@@ -65,10 +65,10 @@ impl Reader<'_> {
         self.findings.push(finding);
     }
 
-    fn node(&mut self, window: &capacity_plan::Window, tree: &Tree) -> Option<NodeId> {
+    fn node(&mut self, window: &capacity_plan::Window, queues: &Queues) -> Option<NodeId> {
         let (found, field, kind, name) = match (&window.cluster_queue, &window.cohort) {
-            (Some(queue), None) => (tree.queue(queue), "/clusterQueue", "ClusterQueue", queue),
-            (None, Some(cohort)) => (tree.cohort(cohort), "/cohort", "Cohort", cohort),
+            (Some(queue), None) => (queues.queue(queue), "/clusterQueue", "ClusterQueue", queue),
+            (None, Some(cohort)) => (queues.cohort(cohort), "/cohort", "Cohort", cohort),
             _ => {
                 let message = "exactly one of clusterQueue and cohort is needed";
                 self.tell(codes::BAD_WINDOW_TARGET, "", message, "here", None);
@@ -76,7 +76,7 @@ impl Reader<'_> {
             }
         };
         if found.is_none() {
-            let hint = nearest(name, tree.nodes.iter().map(|node| node.name.as_str()));
+            let hint = nearest(name, queues.nodes.iter().map(|node| node.name.as_str()));
             self.tell(codes::BAD_WINDOW_TARGET, field, &format!("no {kind} `{name}` is there"), "this name", hint);
         }
         found
@@ -86,15 +86,15 @@ impl Reader<'_> {
         &mut self,
         window: &capacity_plan::Window,
         catalog: &Catalog<'_>,
-        tree: &Tree,
+        queues: &Queues,
     ) -> Option<(CellId, ResourceName)> {
         let (flavor, resource) = (FlavorName::from(&*window.flavor), ResourceName::from(&*window.resource));
-        if let Some(cell) = tree.cell(&flavor, &resource) {
+        if let Some(cell) = queues.cell(&flavor, &resource) {
             return Some((cell, resource));
         }
         if catalog.flavors.contains_key(flavor.as_str()) {
             let message = format!("no queue or cohort has quota of {resource} on {flavor}");
-            let of_flavor = tree.cells.iter().filter(|cell| cell.flavor == flavor);
+            let of_flavor = queues.cells.iter().filter(|cell| cell.flavor == flavor);
             let hint = nearest(resource.as_str(), of_flavor.map(|cell| cell.resource.as_str()));
             self.tell(codes::BAD_WINDOW_TARGET, "/resource", &message, "has no quota", hint);
         } else {

@@ -1,3 +1,4 @@
+mod assemble_units;
 mod brute;
 mod check;
 mod check_quota;

@@ -21,18 +21,18 @@ use crate::units::Amount;
 
 /// The quota tree with its names.
 #[derive(Debug, Default)]
-pub struct Tree {
+pub struct Queues {
     pub nodes: Vec<Node>,
     pub cells: Vec<Cell>,
-    queues: BTreeMap<String, NodeId>,
+    by_name: BTreeMap<String, NodeId>,
     cohorts: BTreeMap<String, NodeId>,
     cell_ids: BTreeMap<(FlavorName, ResourceName), CellId>,
 }
 
-impl Tree {
+impl Queues {
     #[must_use]
     pub fn queue(&self, name: &str) -> Option<NodeId> {
-        self.queues.get(name).copied()
+        self.by_name.get(name).copied()
     }
     #[must_use]
     pub fn cohort(&self, name: &str) -> Option<NodeId> {
@@ -63,45 +63,45 @@ impl Tree {
 
 /// Builds the tree and tells of flavors that are not there, of cohorts that run in a circle, and of quotas too large.
 #[must_use]
-pub fn build(catalog: &Catalog<'_>, findings: &mut Findings) -> Tree {
-    let mut tree = Tree::default();
+pub fn build(catalog: &Catalog<'_>, findings: &mut Findings) -> Queues {
+    let mut queues = Queues::default();
     let mut next = 0;
     let mut fresh = || {
         next += 1;
         NodeId(next - 1)
     };
     for name in catalog.cluster_queues.keys() {
-        tree.queues.insert((*name).to_owned(), fresh());
+        queues.by_name.insert((*name).to_owned(), fresh());
     }
     let named_by_queues = catalog.cluster_queues.values().filter_map(|queue| queue.spec.cohort_name.as_deref());
     let named_by_cohorts = catalog.cohorts.values().filter_map(|cohort| cohort.spec.parent_name.as_deref());
     let all: BTreeSet<&str> = catalog.cohorts.keys().copied().chain(named_by_queues).chain(named_by_cohorts).collect();
     for name in all.into_iter().filter(|name| !name.is_empty()) {
-        tree.cohorts.insert(name.to_owned(), fresh());
+        queues.cohorts.insert(name.to_owned(), fresh());
     }
-    collect_cells(&mut tree, catalog);
+    collect_cells(&mut queues, catalog);
     for (name, queue) in &catalog.cluster_queues {
         let stopped_by_flavor = missing_flavors(queue.manifest, &queue.spec.resource_groups, catalog, findings);
-        let quotas = quotas(&tree, queue.manifest, &queue.spec.resource_groups, findings);
-        let parent = queue.spec.cohort_name.as_deref().and_then(|cohort| tree.cohort(cohort));
+        let quotas = quotas(&queues, queue.manifest, &queue.spec.resource_groups, findings);
+        let parent = queue.spec.cohort_name.as_deref().and_then(|cohort| queues.cohort(cohort));
         let kind = NodeKind::ClusterQueue(rules(&queue.spec, stopped_by_flavor));
-        tree.nodes.push(Node { name: QueueName::from(*name), parent, quotas, kind });
+        queues.nodes.push(Node { name: QueueName::from(*name), parent, quotas, kind });
     }
-    let cohort_names: Vec<String> = tree.cohorts.keys().cloned().collect();
+    let cohort_names: Vec<String> = queues.cohorts.keys().cloned().collect();
     for name in cohort_names {
         let known = catalog.cohorts.get(name.as_str());
         let quotas = known.map_or_else(BTreeMap::new, |cohort| {
             missing_flavors(cohort.manifest, &cohort.spec.resource_groups, catalog, findings);
-            quotas(&tree, cohort.manifest, &cohort.spec.resource_groups, findings)
+            quotas(&queues, cohort.manifest, &cohort.spec.resource_groups, findings)
         });
-        let parent = known.and_then(|cohort| cohort.spec.parent_name.as_deref()).and_then(|parent| tree.cohort(parent));
-        tree.nodes.push(Node { name: QueueName::from(name), parent, quotas, kind: NodeKind::Cohort });
+        let parent = known.and_then(|cohort| cohort.spec.parent_name.as_deref()).and_then(|parent| queues.cohort(parent));
+        queues.nodes.push(Node { name: QueueName::from(name), parent, quotas, kind: NodeKind::Cohort });
     }
-    cut_cycles(&mut tree, catalog, findings);
-    tree
+    cut_cycles(&mut queues, catalog, findings);
+    queues
 }
 
-fn collect_cells(tree: &mut Tree, catalog: &Catalog<'_>) {
+fn collect_cells(queues: &mut Queues, catalog: &Catalog<'_>) {
     let of_queues = catalog.cluster_queues.values().flat_map(|queue| &queue.spec.resource_groups);
     let of_cohorts = catalog.cohorts.values().flat_map(|cohort| &cohort.spec.resource_groups);
     let pairs: BTreeSet<(FlavorName, ResourceName)> = of_queues
@@ -110,8 +110,8 @@ fn collect_cells(tree: &mut Tree, catalog: &Catalog<'_>) {
         .flat_map(|flavor| flavor.resources.iter().map(|resource| (flavor.name.as_str().into(), resource.name.as_str().into())))
         .collect();
     for (at, (flavor, resource)) in (0u32..).zip(pairs) {
-        tree.cell_ids.insert((flavor.clone(), resource.clone()), CellId(at));
-        tree.cells.push(Cell { flavor, resource });
+        queues.cell_ids.insert((flavor.clone(), resource.clone()), CellId(at));
+        queues.cells.push(Cell { flavor, resource });
     }
 }
 
@@ -143,7 +143,7 @@ fn missing_flavors(
 }
 
 fn quotas(
-    tree: &Tree,
+    queues: &Queues,
     manifest: &Manifest,
     groups: &[types::ResourceGroup],
     findings: &mut Findings,
@@ -153,7 +153,7 @@ fn quotas(
         for (flavor_at, flavor) in group.flavors.iter().enumerate() {
             for (resource_at, quota) in flavor.resources.iter().enumerate() {
                 let resource = ResourceName::from(quota.name.as_str());
-                let Some(cell) = tree.cell(&flavor.name.as_str().into(), &resource) else { continue };
+                let Some(cell) = queues.cell(&flavor.name.as_str().into(), &resource) else { continue };
                 if let Some(quota) = amounts(quota, &resource) {
                     quotas.insert(cell, quota);
                 } else {
@@ -215,15 +215,15 @@ fn rules(spec: &ClusterQueueSpec, inactive: bool) -> QueueRules {
 }
 
 /// Finds Cohorts that are their own ancestors, tells of each circle once, and cuts it, so that the tree is one.
-fn cut_cycles(tree: &mut Tree, catalog: &Catalog<'_>, findings: &mut Findings) {
-    let ids: Vec<NodeId> = tree.cohorts.values().copied().collect();
+fn cut_cycles(queues: &mut Queues, catalog: &Catalog<'_>, findings: &mut Findings) {
+    let ids: Vec<NodeId> = queues.cohorts.values().copied().collect();
     let mut settled: BTreeSet<NodeId> = BTreeSet::new();
     for start in ids {
         let mut path = Vec::new();
         let mut at = Some(start);
         while let Some(id) = at.filter(|id| !settled.contains(id)) {
             if let Some(from) = path.iter().position(|seen| *seen == id) {
-                let circle: Vec<&str> = path[from..].iter().map(|id| tree.node(*id).name.as_str()).collect();
+                let circle: Vec<&str> = path[from..].iter().map(|id| queues.node(*id).name.as_str()).collect();
                 let message = format!("its parents run in a circle: {} → {}", circle.join(" → "), circle[0]);
                 if let Some(Known { manifest, .. }) = catalog.cohorts.get(circle[0]) {
                     findings.push(
@@ -232,26 +232,26 @@ fn cut_cycles(tree: &mut Tree, catalog: &Catalog<'_>, findings: &mut Findings) {
                             .hint("Kueue admits nothing below a circle; remove one of these parents"),
                     );
                 }
-                stop_below(tree, id);
-                tree.nodes[index(id.0)].parent = None;
+                stop_below(queues, id);
+                queues.nodes[index(id.0)].parent = None;
                 break;
             }
             path.push(id);
-            at = tree.node(id).parent;
+            at = queues.node(id).parent;
         }
         settled.extend(path);
     }
 }
 
 /// Kueue admits nothing from queues whose cohorts run in a circle. Called while the circle still stands.
-fn stop_below(tree: &mut Tree, member: NodeId) {
-    let limit = tree.nodes.len();
-    let reaches = |tree: &Tree, from: NodeId| {
-        std::iter::successors(Some(from), |at| tree.node(*at).parent).take(limit).any(|at| at == member)
+fn stop_below(queues: &mut Queues, member: NodeId) {
+    let limit = queues.nodes.len();
+    let reaches = |queues: &Queues, from: NodeId| {
+        std::iter::successors(Some(from), |at| queues.node(*at).parent).take(limit).any(|at| at == member)
     };
-    let below: Vec<NodeId> = tree.queues.values().copied().filter(|queue| reaches(tree, *queue)).collect();
+    let below: Vec<NodeId> = queues.by_name.values().copied().filter(|queue| reaches(queues, *queue)).collect();
     for queue in below {
-        if let NodeKind::ClusterQueue(rules) = &mut tree.nodes[index(queue.0)].kind {
+        if let NodeKind::ClusterQueue(rules) = &mut queues.nodes[index(queue.0)].kind {
             rules.stopped = true;
         }
     }
