@@ -166,8 +166,9 @@ impl Sorted {
         tell(
             &self.not_queued,
             |message| {
-                Finding::note(codes::NOT_QUEUED, "input", message)
-                    .hint("the label kueue.x-k8s.io/queue-name puts work under Kueue (on a CronJob: in its jobTemplate)")
+                Finding::note(codes::NOT_QUEUED, "input", message).hint(
+                    "the label kueue.x-k8s.io/queue-name puts work under Kueue (on a CronJob: in its jobTemplate)",
+                )
             },
             "not managed by Kueue, so not planned",
         );

@@ -119,8 +119,10 @@ impl<'a> Catalog<'a> {
                 _ => {}
             }
         }
-        catalog.limits =
-            ranges.iter().filter_map(|(namespace, items)| Some((*namespace, ContainerLimits::summarize(items)?))).collect();
+        catalog.limits = ranges
+            .iter()
+            .filter_map(|(namespace, items)| Some((*namespace, ContainerLimits::summarize(items)?)))
+            .collect();
         catalog
     }
 
@@ -134,7 +136,8 @@ impl<'a> Catalog<'a> {
             api::inventory::KIND => keep(&mut self.inventories, name, manifest, findings),
             api::scenario::KIND => match &self.scenario {
                 Some(first) => {
-                    let message = format!("is a second Scenario beside `{}`; one plan has one now", first.manifest.name);
+                    let message =
+                        format!("is a second Scenario beside `{}`; one plan has one now", first.manifest.name);
                     findings.push(
                         Finding::error(codes::SEVERAL, manifest.subject(), message)
                             .at(manifest.span("/kind"), "the second one")

@@ -77,7 +77,8 @@ impl Schedule {
     #[must_use]
     pub fn runs(&self, from: Timestamp, to: Timestamp, zone: Tz, limit: usize) -> Vec<Timestamp> {
         let mut runs = Vec::new();
-        let day_of = |at: Timestamp| DateTime::<Utc>::from_timestamp(at.0, 0).map(|t| t.with_timezone(&zone).date_naive());
+        let day_of =
+            |at: Timestamp| DateTime::<Utc>::from_timestamp(at.0, 0).map(|t| t.with_timezone(&zone).date_naive());
         let (Some(mut day), Some(last)) = (day_of(from), day_of(to)) else { return runs };
         while day <= last && runs.len() < limit {
             if self.day_matches(day) {

@@ -35,7 +35,8 @@ pub fn refusal(pod: &PodSpec, flavor: &ResourceFlavorSpec, group_keys: &BTreeSet
         }
         terms.push(relevant);
     }
-    let holds = |term: &Vec<&NodeRequirement>| term.iter().all(|requirement| satisfied(requirement, label(&requirement.key)));
+    let holds =
+        |term: &Vec<&NodeRequirement>| term.iter().all(|requirement| satisfied(requirement, label(&requirement.key)));
     (!terms.is_empty() && !terms.iter().any(holds)).then(|| "its node affinity excludes it".to_owned())
 }
 

@@ -85,11 +85,15 @@ pub fn frame(
 ) -> Frame {
     let scenario = catalog.scenario.as_ref();
     let spec = scenario.map(|known| &known.spec);
-    let stated_now = scenario.and_then(|known| read(known.manifest, "/spec/now", &known.spec.now, findings, |at| at.read()));
+    let stated_now =
+        scenario.and_then(|known| read(known.manifest, "/spec/now", &known.spec.now, findings, |at| at.read()));
     let now = given.overrides.now.or(stated_now).unwrap_or(given.now);
-    let zone = scenario.and_then(|known| read(known.manifest, "/spec/timeZone", &known.spec.time_zone, findings, |one| one.read()));
-    let of_scenario = scenario.and_then(|known| read(known.manifest, "/spec/horizon", &known.spec.horizon, findings, |one| one.read()));
-    let of_plan = plan.and_then(|known| read(known.manifest, "/spec/horizon", &known.spec.horizon, findings, |one| one.read()));
+    let zone = scenario
+        .and_then(|known| read(known.manifest, "/spec/timeZone", &known.spec.time_zone, findings, |one| one.read()));
+    let of_scenario = scenario
+        .and_then(|known| read(known.manifest, "/spec/horizon", &known.spec.horizon, findings, |one| one.read()));
+    let of_plan =
+        plan.and_then(|known| read(known.manifest, "/spec/horizon", &known.spec.horizon, findings, |one| one.read()));
     let stated = given.overrides.horizon.or(of_scenario).or(of_plan).filter(|horizon| *horizon > Seconds::ZERO);
     let horizon = stated.unwrap_or_else(|| {
         let until_due = latest_due.map_or(Seconds::ZERO, |due| due - now);
@@ -122,8 +126,11 @@ pub fn chosen_plan<'c, 'a>(
     if let Some(name) = &given.capacity_plan {
         let found = catalog.capacity_plans.get(name.as_str());
         if found.is_none() {
-            let mut finding =
-                Finding::error(codes::UNKNOWN_SCOPE, format!("CapacityPlan {name}"), "no CapacityPlan of this name is there");
+            let mut finding = Finding::error(
+                codes::UNKNOWN_SCOPE,
+                format!("CapacityPlan {name}"),
+                "no CapacityPlan of this name is there",
+            );
             finding.hint = nearest(name, catalog.capacity_plans.keys().copied());
             findings.push(finding);
         }

@@ -13,10 +13,10 @@ use super::matching::Promises;
 use super::options::{self, Assignments, OPTIONS_MAX, Refusal};
 use super::podsets::{Progress, Submission};
 use super::promise::Promise;
+use super::queues::Queues;
 use super::reach::Reach;
 use super::requests::{self, Rules};
 use super::tenants::Tenants;
-use super::queues::Queues;
 use super::types::{QUEUE_NAME, StopPolicy};
 use super::{priority, running};
 use crate::failure::{Finding, Severity};
@@ -97,7 +97,8 @@ pub fn place<'a>(submission: &Submission<'a>, ground: &mut Ground<'_, 'a>, findi
     let facts = submission.workload.as_ref();
     if let Some(admitted) = facts.and_then(|facts| facts.admitted.as_ref()) {
         let who = (tenant, priority);
-        let found = running::admitted(submission, admitted, promise.as_ref(), who, (ground.queues, ground.frame), findings);
+        let found =
+            running::admitted(submission, admitted, promise.as_ref(), who, (ground.queues, ground.frame), findings);
         return found.map_or(Placed::LeftOut, Placed::Running);
     }
     if facts.is_some_and(|facts| facts.deactivated) {
@@ -109,7 +110,8 @@ pub fn place<'a>(submission: &Submission<'a>, ground: &mut Ground<'_, 'a>, findi
     let created = submission.created.unwrap_or(ground.frame.now);
     match options(submission, &queue_name, promise.as_ref(), &mut cluster_queue, ground, findings) {
         Ok((queue, options)) => {
-            let workload = workload(submission, (queue, options), promise.as_ref(), (tenant, priority), ground, findings);
+            let workload =
+                workload(submission, (queue, options), promise.as_ref(), (tenant, priority), ground, findings);
             if submission.progress == Progress::Active && submission.workload.is_none() {
                 return already_running(submission, workload, findings);
             }
@@ -135,7 +137,8 @@ pub fn place<'a>(submission: &Submission<'a>, ground: &mut Ground<'_, 'a>, findi
 
 /// The LocalQueue a submission names. Where a namespace has one called `default`, Kueue's webhook gives it to new jobs.
 fn queue_name(submission: &Submission<'_>, catalog: &Catalog<'_>) -> Option<String> {
-    let of_workload = submission.workload.as_ref().map(|facts| facts.queue_name.as_str()).filter(|name| !name.is_empty());
+    let of_workload =
+        submission.workload.as_ref().map(|facts| facts.queue_name.as_str()).filter(|name| !name.is_empty());
     let named = of_workload.or_else(|| submission.label(QUEUE_NAME)).or_else(|| submission.annotation(QUEUE_NAME));
     if let Some(name) = named.filter(|name| !name.is_empty()) {
         return Some(name.to_owned());
@@ -158,7 +161,8 @@ fn options(
     let queue = find_queue(submission, queue_name, ground)?;
     *cluster_queue = Some(queue);
     let requests = requests_of(submission, queue, ground)?;
-    let rules = ground.queues.rules(queue).ok_or_else(|| Never::new(codes::UNKNOWN_CLUSTER_QUEUE, "", "has no queue"))?;
+    let rules =
+        ground.queues.rules(queue).ok_or_else(|| Never::new(codes::UNKNOWN_CLUSTER_QUEUE, "", "has no queue"))?;
     let allowed = promise.map_or(&[][..], |promise| &promise.spec.allowed_flavors);
     let assigned = options::assign(&submission.pod_sets, &requests, allowed, rules, ground.catalog, ground.queues);
     let Assignments { list, capped } = assigned.map_err(|refusal| explain(submission, queue, refusal, ground))?;
@@ -236,7 +240,9 @@ fn find_queue(submission: &Submission<'_>, name: &str, ground: &Ground<'_, '_>) 
     if !selector.is_some_and(|selector| selector.matches(|key| catalog.namespace_label(namespace, key))) {
         let reason = format!("is in namespace {namespace}, from which ClusterQueue `{cluster_queue}` takes no work");
         let hint = match selector {
-            None => "the queue has no namespaceSelector, which matches nothing; `{}` matches every namespace".to_owned(),
+            None => {
+                "the queue has no namespaceSelector, which matches nothing; `{}` matches every namespace".to_owned()
+            }
             Some(_) if !catalog.namespaces.contains_key(namespace) => {
                 format!("its namespaceSelector may ask for labels of Namespace {namespace}, which is not given")
             }
@@ -254,8 +260,7 @@ fn requests_of(
     ground: &Ground<'_, '_>,
 ) -> Result<Vec<BTreeMap<ResourceName, Amount>>, Never> {
     let limits = ground.catalog.limits.get(submission.manifest.namespace.as_str());
-    let rules =
-        Rules { overheads: &ground.catalog.overheads, limits, configuration: &ground.catalog.configuration };
+    let rules = Rules { overheads: &ground.catalog.overheads, limits, configuration: &ground.catalog.configuration };
     let pods = ResourceName::from("pods");
     let covers_pods = ground
         .queues
@@ -285,7 +290,8 @@ fn explain(submission: &Submission<'_>, queue: NodeId, refusal: Refusal, ground:
     match refusal {
         Refusal::Uncovered { pod_set, resource } => {
             let reason = format!("asks for {resource}, of which ClusterQueue {name} has no quota");
-            let covered = ground.queues.rules(queue).map(|rules| rules.groups.iter().flat_map(|group| &group.resources));
+            let covered =
+                ground.queues.rules(queue).map(|rules| rules.groups.iter().flat_map(|group| &group.resources));
             let hint = nearest(resource.as_str(), covered.into_iter().flatten().map(ResourceName::as_str))
                 .unwrap_or_else(|| {
                     format!("cover {resource} in the queue, or exclude it in Kueue's Configuration (resources)")
@@ -299,9 +305,11 @@ fn explain(submission: &Submission<'_>, queue: NodeId, refusal: Refusal, ground:
             let reason = format!("fits no flavor of ClusterQueue {name} ({told})");
             Never::new(codes::NO_FLAVOR, place(pod_set), reason)
         }
-        Refusal::TooLarge { resource } => {
-            Never::new(codes::TOO_LARGE, first_spec(submission), format!("asks for more {resource} than can be counted"))
-        }
+        Refusal::TooLarge { resource } => Never::new(
+            codes::TOO_LARGE,
+            first_spec(submission),
+            format!("asks for more {resource} than can be counted"),
+        ),
     }
 }
 
@@ -339,7 +347,10 @@ fn workload<'a>(
 fn already_running(submission: &Submission<'_>, workload: Workload, findings: &mut Findings) -> Placed {
     let [option] = &workload.options[..] else {
         let flavors: Vec<&str> = workload.options.iter().map(|option| option.flavor.as_str()).collect();
-        let message = format!("runs, but nothing says on which flavor ({}); the quota it holds is not counted", flavors.join(", "));
+        let message = format!(
+            "runs, but nothing says on which flavor ({}); the quota it holds is not counted",
+            flavors.join(", ")
+        );
         findings.push(
             Finding::warning(codes::RUNNING_UNKNOWN, submission.subject(), message)
                 .at(submission.manifest.span("/status"), "runs")

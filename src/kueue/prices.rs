@@ -49,7 +49,9 @@ pub fn expand<'a>(
     let mut special: BTreeMap<CellId, Vec<Stretch<'a>>> = BTreeMap::new();
     let mut currency: Option<(&str, &str)> = None;
     for (name, card) in &catalog.rate_cards {
-        let Some((from, to)) = in_force(card, findings).map(|(from, to)| (from.max(now), to.min(until))) else { continue };
+        let Some((from, to)) = in_force(card, findings).map(|(from, to)| (from.max(now), to.min(until))) else {
+            continue;
+        };
         if from >= to {
             continue;
         }
@@ -232,8 +234,12 @@ fn flavors_of(rate: &Rate, catalog: &Catalog<'_>) -> Option<Vec<FlavorName>> {
         }
         (None, None) => false,
     };
-    let devices: Vec<&Device> =
-        catalog.inventories.values().flat_map(|known| &known.spec.devices).filter(|device| device.name == *name).collect();
+    let devices: Vec<&Device> = catalog
+        .inventories
+        .values()
+        .flat_map(|known| &known.spec.devices)
+        .filter(|device| device.name == *name)
+        .collect();
     let flavors = catalog.flavors.keys().filter(|flavor| devices.iter().any(|device| carries(flavor, device)));
     Some(flavors.map(|flavor| FlavorName::from(*flavor)).collect())
 }

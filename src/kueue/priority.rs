@@ -19,7 +19,8 @@ pub fn of(submission: &Submission<'_>, catalog: &Catalog<'_>, findings: &mut Fin
         if let Some(value) = catalog.workload_priorities.get(class) {
             return *value;
         }
-        let message = format!("names the WorkloadPriorityClass `{class}`, which is not there; its priority is taken as 0");
+        let message =
+            format!("names the WorkloadPriorityClass `{class}`, which is not there; its priority is taken as 0");
         let severity = reference_severity(submission.manifest);
         let mut finding = Finding::new(codes::UNKNOWN_PRIORITY_CLASS, severity, submission.subject(), message)
             .at(submission.manifest.span(&submission.label_at(PRIORITY_CLASS)), "this class");

@@ -45,8 +45,10 @@ pub fn read<'a>(slo: &'a Known<'a, WorkloadSloSpec>, catalog: &Catalog<'_>, find
     let mut reader = Reader { manifest: slo.manifest, findings };
     let spec = &slo.spec;
     let due = reader.due(spec);
-    let expected =
-        spec.expected_runtime.as_ref().and_then(|one| reader.runtime("/spec/expectedRuntime", &one.p50, one.p90.as_ref()));
+    let expected = spec
+        .expected_runtime
+        .as_ref()
+        .and_then(|one| reader.runtime("/spec/expectedRuntime", &one.p50, one.p90.as_ref()));
     let mut by_flavor = BTreeMap::new();
     for (at, one) in spec.flavor_runtimes.iter().enumerate() {
         let place = format!("/spec/flavorRuntimes/{at}");

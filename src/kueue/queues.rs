@@ -94,7 +94,8 @@ pub fn build(catalog: &Catalog<'_>, findings: &mut Findings) -> Queues {
             missing_flavors(cohort.manifest, &cohort.spec.resource_groups, catalog, findings);
             quotas(&queues, cohort.manifest, &cohort.spec.resource_groups, findings)
         });
-        let parent = known.and_then(|cohort| cohort.spec.parent_name.as_deref()).and_then(|parent| queues.cohort(parent));
+        let parent =
+            known.and_then(|cohort| cohort.spec.parent_name.as_deref()).and_then(|parent| queues.cohort(parent));
         queues.nodes.push(Node { name: QueueName::from(name), parent, quotas, kind: NodeKind::Cohort });
     }
     cut_cycles(&mut queues, catalog, findings);
@@ -107,7 +108,9 @@ fn collect_cells(queues: &mut Queues, catalog: &Catalog<'_>) {
     let pairs: BTreeSet<(FlavorName, ResourceName)> = of_queues
         .chain(of_cohorts)
         .flat_map(|group| &group.flavors)
-        .flat_map(|flavor| flavor.resources.iter().map(|resource| (flavor.name.as_str().into(), resource.name.as_str().into())))
+        .flat_map(|flavor| {
+            flavor.resources.iter().map(|resource| (flavor.name.as_str().into(), resource.name.as_str().into()))
+        })
         .collect();
     for (at, (flavor, resource)) in (0u32..).zip(pairs) {
         queues.cell_ids.insert((flavor.clone(), resource.clone()), CellId(at));
@@ -210,7 +213,8 @@ fn rules(spec: &ClusterQueueSpec, inactive: bool) -> QueueRules {
         }),
         try_next_flavor_before_borrowing: spec.flavor_fungibility.when_can_borrow == Some(Search::TryNextFlavor),
         try_next_flavor_before_preempting: spec.flavor_fungibility.when_can_preempt != Some(Search::MayStopSearch),
-        prefer_preemption_over_borrowing: spec.flavor_fungibility.preference == Some(Preference::PreemptionOverBorrowing),
+        prefer_preemption_over_borrowing: spec.flavor_fungibility.preference
+            == Some(Preference::PreemptionOverBorrowing),
     }
 }
 

@@ -159,10 +159,7 @@ pub fn violations(spec: &PodSpec, limits: Option<&ContainerLimits>) -> Vec<(Stri
 }
 
 /// Containers with the namespace's defaults filled in, then limits where requests are missing.
-fn completed<'a>(
-    containers: &'a [Container],
-    limits: Option<&ContainerLimits>,
-) -> Vec<(&'a Container, Resources)> {
+fn completed<'a>(containers: &'a [Container], limits: Option<&ContainerLimits>) -> Vec<(&'a Container, Resources)> {
     containers
         .iter()
         .map(|container| {

@@ -106,7 +106,8 @@ fn merge<'a>(submissions: &mut Vec<Submission<'a>>, workloads: Vec<Submission<'a
         let places = parts.remove(&owner).unwrap_or_default();
         if let [only] = places[..] {
             // Finished and waiting ones are older or newer tries of the same object; admitted ones hold quota.
-            workloads.sort_by_key(|one| (rank(one.progress), std::cmp::Reverse(one.created), one.manifest.name.clone()));
+            workloads
+                .sort_by_key(|one| (rank(one.progress), std::cmp::Reverse(one.created), one.manifest.name.clone()));
             let mut rest = workloads.into_iter();
             if let Some(first) = rest.next() {
                 adopt(&mut submissions[only], first);
@@ -153,8 +154,7 @@ fn by_own_name(mut workload: Submission<'_>) -> Submission<'_> {
 
 /// A run of a CronJob that has already become a Job is that Job: both have the same name.
 fn drop_known_runs<'a>(submissions: Vec<Submission<'a>>, present: &HashSet<Identity<'_>>) -> Vec<Submission<'a>> {
-    let known = |run: &Submission<'a>| {
-        run.arrives.is_some() && present.contains(&(run.key.namespace(), "Job", run.key.name()))
-    };
+    let known =
+        |run: &Submission<'a>| run.arrives.is_some() && present.contains(&(run.key.namespace(), "Job", run.key.name()));
     submissions.into_iter().filter(|submission| !known(submission)).collect()
 }

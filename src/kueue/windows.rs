@@ -59,8 +59,8 @@ impl Reader<'_> {
         let place = format!("/spec/windows/{}{field}", self.at);
         let message = format!("window `{}`: {message}", self.name);
         let severity = reference_severity(self.manifest);
-        let mut finding = Finding::new(code, severity, self.manifest.subject(), message)
-            .at(self.manifest.span(&place), label);
+        let mut finding =
+            Finding::new(code, severity, self.manifest.subject(), message).at(self.manifest.span(&place), label);
         finding.hint = hint;
         self.findings.push(finding);
     }

@@ -47,7 +47,9 @@ fn quantities_count_as_kueue_counts_them() {
 
 #[test]
 fn rejects_what_is_no_quantity() {
-    for text in ["", "-1", "-0.5", "two", "1.2.3", "1 Gi", "1gi", "1KI", "e3", "1e", "1e+", ".", "+", "0x10", "1_000", "∞"] {
+    for text in
+        ["", "-1", "-0.5", "two", "1.2.3", "1 Gi", "1gi", "1KI", "e3", "1e", "1e+", ".", "+", "0x10", "1_000", "∞"]
+    {
         assert!(Quantity::parse(text).is_err(), "{text:?} must be refused");
     }
     assert!(amount("9223372036854775808", "memory").is_err());
@@ -126,7 +128,8 @@ fn rejects_what_is_no_schedule() {
     for text in ["", "* * * *", "* * * * * *", "60 * * * *", "* 24 * * *", "* * 0 * *", "* * * 13 *", "* * * * 7"] {
         assert!(Schedule::parse(text).is_err(), "{text:?} must be refused");
     }
-    for text in ["*/0 * * * *", "5-1 * * * *", "@every 1h", "@reboot", "a * * * *", "1,,2 * * * *", "TZ=UTC * * * * *"] {
+    for text in ["*/0 * * * *", "5-1 * * * *", "@every 1h", "@reboot", "a * * * *", "1,,2 * * * *", "TZ=UTC * * * * *"]
+    {
         assert!(Schedule::parse(text).is_err(), "{text:?} must be refused");
     }
 }
@@ -150,7 +153,8 @@ fn plainly(spec: serde_json::Value, count: i64) -> String {
 
 #[test]
 fn limits_stand_in_for_requests_that_are_missing() {
-    let spec = json!({"containers": [{"resources": {"limits": {"nvidia.com/gpu": 2, "cpu": "4"}, "requests": {"cpu": 1}}}]});
+    let spec =
+        json!({"containers": [{"resources": {"limits": {"nvidia.com/gpu": 2, "cpu": "4"}, "requests": {"cpu": 1}}}]});
     assert_eq!(plainly(spec, 3), "cpu 3, nvidia.com/gpu 6");
 }
 

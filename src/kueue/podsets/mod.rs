@@ -111,7 +111,8 @@ impl<'a> Submission<'a> {
     /// An annotation of the object, or of its job template.
     #[must_use]
     pub fn annotation(&self, key: &str) -> Option<&'a str> {
-        let inner = self.manifest.at(self.metadata_at).and_then(|metadata| metadata.get("annotations")?.get(key)?.as_str());
+        let inner =
+            self.manifest.at(self.metadata_at).and_then(|metadata| metadata.get("annotations")?.get(key)?.as_str());
         inner.or_else(|| self.manifest.annotation(key))
     }
 

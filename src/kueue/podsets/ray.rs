@@ -42,7 +42,8 @@ struct GroupSpec {
 impl RayClusterSpec {
     /// The head, then each worker group with replicas × hosts pods.
     fn pod_sets(&self, at: &str) -> Vec<PodSet> {
-        let mut sets = vec![pod_set("head", 1, &self.head_group_spec.template, &format!("{at}/headGroupSpec/template"))];
+        let mut sets =
+            vec![pod_set("head", 1, &self.head_group_spec.template, &format!("{at}/headGroupSpec/template"))];
         for (index, group) in self.worker_group_specs.iter().enumerate() {
             let pods = count(group.replicas).saturating_mul(count(group.num_of_hosts).max(1));
             let template_at = format!("{at}/workerGroupSpecs/{index}/template");
