@@ -1,7 +1,8 @@
 //! The planner: a snapshot in, an explained and checked plan out.
 
 pub mod check;
-pub mod policy;
+mod peer_capacity;
+pub mod peers;
 pub mod proposal;
 pub mod snapshot;
 pub mod summary;

@@ -1,1 +1,3 @@
 //! Reading scenario files and traces.
+
+pub mod import;

@@ -10,5 +10,4 @@ mod money_splits;
 mod money_terms;
 mod quota;
 mod summary;
-mod tidy;
 mod world;
