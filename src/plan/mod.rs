@@ -3,6 +3,7 @@
 pub mod check;
 mod peer_capacity;
 pub mod peers;
+pub mod policy;
 pub mod proposal;
 pub mod snapshot;
 pub mod summary;

@@ -10,7 +10,8 @@
 //!
 //! Deliberately absent: any code shared with the planner's or the checker's profile.
 
-use crate::plan::snapshot::{CellId, NodeId, NodeKind, Promise, Snapshot, WindowEffect};
+use crate::plan::policy::Promise;
+use crate::plan::snapshot::{CellId, NodeId, NodeKind, Snapshot, WindowEffect};
 use crate::units::{Amount, Seconds, Timestamp};
 
 /// More than any sum of quotas; halved twice so that sums of two stay inside an `i64`.

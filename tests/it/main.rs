@@ -10,4 +10,5 @@ mod money_splits;
 mod money_terms;
 mod quota;
 mod summary;
+mod tidy;
 mod world;
