@@ -8,8 +8,8 @@ use crate::calendar;
 use crate::failure::Finding;
 use crate::names::{FlavorName, QueueName, ResourceName, TenantId, WorkloadKey};
 use crate::plan::snapshot::{
-    Cell, CellId, Due, Interruption, Node, NodeId, NodeKind, PreemptionPolicy, QueueRules,
-    QueueingStrategy, Quota, ResourceGroup, RunOption, Runtime, Snapshot, Workload,
+    Cell, CellId, Due, Interruption, Node, NodeId, NodeKind, PreemptionPolicy, QueueRules, QueueingStrategy, Quota,
+    ResourceGroup, RunOption, Runtime, Snapshot, Workload,
 };
 use crate::units::{Amount, Seconds, Timestamp, div_ceil};
 
