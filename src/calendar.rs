@@ -2,7 +2,7 @@
 //!
 //! All of it is pure; the zone rules ship with the binary (IANA data in `chrono-tz`), the host's zone is never asked.
 
-use chrono::{DateTime, Datelike, Days, LocalResult, NaiveDate, NaiveTime, SecondsFormat, TimeZone, Utc, Weekday};
+use chrono::{DateTime, Datelike, Days, LocalResult, NaiveDate, NaiveTime, Offset, SecondsFormat, TimeZone, Utc, Weekday};
 use chrono_tz::Tz;
 
 use crate::units::{Seconds, Timestamp};
@@ -47,6 +47,18 @@ pub fn day_time(at: Timestamp, relative_to: Timestamp, zone: Tz) -> String {
         }
         _ => clock_time(at, zone),
     }
+}
+
+/// `Mon 30 Nov`: the day in `zone`.
+#[must_use]
+pub fn day_label(at: Timestamp, zone: Tz) -> String {
+    local(at, zone).map_or_else(|| format!("@{}", at.0), |time| time.format("%a %d %b").to_string())
+}
+
+/// How far the wall clock in `zone` is ahead of UTC at that instant.
+#[must_use]
+pub fn utc_offset(at: Timestamp, zone: Tz) -> Seconds {
+    local(at, zone).map_or(Seconds::ZERO, |time| Seconds(i64::from(time.offset().fix().local_minus_utc())))
 }
 
 fn local(at: Timestamp, zone: Tz) -> Option<DateTime<Tz>> {

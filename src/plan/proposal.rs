@@ -3,6 +3,8 @@
 //! A plan leaves no choice to whoever executes it: each workload has one option, one start (or a list of pieces), the
 //! reason for it, and the plan says how good it is and how that is known. `document` writes and reads it as JSON.
 
+use serde::{Deserialize, Serialize};
+
 use crate::failure::Finding;
 use crate::names::{FlavorName, QueueName, ResourceName, TenantId, WorkloadKey};
 use crate::plan::snapshot::Objective;
@@ -60,7 +62,7 @@ pub struct Piece {
     pub end: Timestamp,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Verdict {
     /// p90 end ≤ due.
     OnTime,
@@ -81,7 +83,7 @@ pub struct Reason {
     pub message: String,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ReasonCode {
     /// It starts as early as it may.
     StartsAtOnce,
@@ -122,7 +124,7 @@ pub struct Quality {
     pub seed: u64,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Status {
     /// Every level is proven.
     Optimal,
@@ -142,7 +144,7 @@ pub struct Level {
     pub proof: Proof,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum LevelName {
     /// Σ value of hard deadlines missed.
     HardMissed,
@@ -162,7 +164,7 @@ pub enum LevelName {
 }
 
 /// What established a level's bound.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Proof {
     /// No proof: the value is the best found.
     Heuristic,

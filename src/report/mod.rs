@@ -1,1 +1,5 @@
-//! Renderers.
+//! Renderers: a plan as text, CSV and one HTML file. Values in, text out; nothing here decides anything.
+
+pub mod plan_csv;
+pub mod plan_text;
+pub mod table;
