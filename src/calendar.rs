@@ -2,7 +2,9 @@
 //!
 //! All of it is pure; the zone rules ship with the binary (IANA data in `chrono-tz`), the host's zone is never asked.
 
-use chrono::{DateTime, Datelike, Days, LocalResult, NaiveDate, NaiveTime, Offset, SecondsFormat, TimeZone, Utc, Weekday};
+use chrono::{
+    DateTime, Datelike, Days, LocalResult, NaiveDate, NaiveTime, Offset, SecondsFormat, TimeZone, Utc, Weekday,
+};
 use chrono_tz::Tz;
 
 use crate::units::{Seconds, Timestamp};

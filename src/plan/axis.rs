@@ -7,10 +7,15 @@ use crate::plan::proposal::Plan;
 use crate::plan::snapshot::Snapshot;
 use crate::units::{Seconds, Timestamp};
 
-/// Round steps, ascending, in seconds. Longer spans double the last one.
-const LADDER: [i64; 26] = [
-    1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1200, 1800, 3600, 7200, 10_800, 14_400, 21_600, 43_200, 86_400,
-    172_800, 345_600, 604_800, 1_209_600, 2_419_200, 4_838_400,
+/// Steps between labelled marks, ascending, in seconds. Longer spans double the last one.
+const MARKS: &[i64] = &[
+    1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 14_400, 21_600, 43_200, 86_400, 172_800,
+    345_600, 604_800, 1_209_600, 2_419_200, 4_838_400,
+];
+/// What one column of a chart may stand for: more choice, so that charts fill their width, yet every mark begins a column.
+const COLUMNS: &[i64] = &[
+    1, 2, 3, 5, 6, 10, 15, 20, 30, 60, 120, 180, 240, 300, 360, 600, 720, 900, 1200, 1800, 3600, 5400, 7200, 10_800,
+    14_400, 21_600, 28_800, 43_200, 86_400, 172_800, 345_600, 604_800, 1_209_600, 2_419_200,
 ];
 /// 1970-01-01 was a Thursday; shifted by this, steps of a week begin on Mondays.
 const THURSDAY: i64 = 3 * 86_400;
@@ -52,16 +57,10 @@ impl Axis {
         Self { from, to, zone: calendar::zone(&plan.time_zone).unwrap_or(Tz::UTC) }
     }
 
-    /// The smallest round step that cuts the axis into at most `parts` parts.
+    /// The smallest round span such that at most `columns` of them cover the axis.
     #[must_use]
-    pub fn step(&self, parts: i64) -> Seconds {
-        let span = (self.to - self.from).0;
-        let fits = |step: &i64| span <= step.saturating_mul(parts.max(1));
-        let mut step = LADDER.into_iter().find(fits).unwrap_or(LADDER[LADDER.len() - 1]);
-        while !fits(&step) && step < i64::MAX / 2 {
-            step *= 2;
-        }
-        Seconds(step)
+    pub fn column(&self, columns: i64) -> Seconds {
+        round_step(COLUMNS, (self.to - self.from).0, columns)
     }
 
     /// The last instant at or before `at` whose wall clock is a multiple of `step`.
@@ -73,7 +72,7 @@ impl Axis {
     /// Round wall-clock times on the axis, at most `most` of them.
     #[must_use]
     pub fn ticks(&self, most: i64) -> Vec<Tick> {
-        let step = self.step(most);
+        let step = round_step(MARKS, (self.to - self.from).0, most);
         let mut ticks = Vec::new();
         let mut at = self.floor(self.from, step);
         if at < self.from {
@@ -98,4 +97,22 @@ impl Axis {
         let wall = at.0 + calendar::utc_offset(at, self.zone).0;
         (wall + THURSDAY).rem_euclid(step.0)
     }
+}
+
+/// The smallest of `steps` of which at most `parts` cover `span`.
+fn round_step(steps: &[i64], span: i64, parts: i64) -> Seconds {
+    let fits = |step: &i64| span <= step.saturating_mul(parts.max(1));
+    let mut step = steps.iter().copied().find(fits).unwrap_or(steps[steps.len() - 1]);
+    while !fits(&step) && step < i64::MAX / 2 {
+        step *= 2;
+    }
+    Seconds(step)
+}
+
+/// Round durations for a scale of differences: the multiples of a round step within `[from, to]`, at most `most` + 1.
+#[must_use]
+pub fn round_durations(from: Seconds, to: Seconds, most: i64) -> Vec<Seconds> {
+    let step = round_step(MARKS, (to - from).0, most).0;
+    let first = crate::units::div_ceil(from.0, step);
+    (first..=to.0.div_euclid(step)).map(|count| Seconds(count * step)).collect()
 }

@@ -28,8 +28,8 @@ pub struct Look {
 pub const NARROWEST: usize = 50;
 /// More workloads than this are shown as groups: a terminal page.
 const MOST_ROWS: usize = 40;
-/// Notes at the right end of a row: `LATE 1 d 12 h`.
-const NOTE: usize = 16;
+/// Notes at the right end of a row may not take more than this from the chart.
+const LONGEST_NOTE: usize = 26;
 
 /// The time grid of a chart: column `i` stands for `[from + i × step, from + (i + 1) × step)`.
 struct Grid {
@@ -66,12 +66,13 @@ pub fn draw(snapshot: &Snapshot, plan: &Plan, kueue: Option<&Baseline>, look: Lo
     let width = look.width.max(NARROWEST);
     let names = rows.iter().map(|row| row.name.chars().count()).chain(curves.iter().map(|it| it.name.chars().count()));
     let gutter = names.max().unwrap_or(0).min(width / 3).max(8);
-    let grid = grid(Axis::of(snapshot, plan), width - gutter - 1 - NOTE);
+    let notes = rows.iter().map(Row::note).chain(curves.iter().map(|it| it.note.as_str()));
+    let note = notes.map(|note| note.chars().count() + 1).max().unwrap_or(0).min(LONGEST_NOTE);
+    let grid = grid(Axis::of(snapshot, plan), width - gutter - 1 - note);
 
     let mut text = header(&grid, gutter);
     for row in &rows {
-        let (cells, note) = row.draw(&grid, glyphs);
-        line(&mut text, &row.name, gutter, &cells, &note, grid.columns);
+        line(&mut text, &row.name, gutter, &row.draw(&grid, glyphs), row.note(), grid.columns);
     }
     if !curves.is_empty() {
         text.push('\n');
@@ -87,7 +88,7 @@ pub fn draw(snapshot: &Snapshot, plan: &Plan, kueue: Option<&Baseline>, look: Lo
 fn grid(axis: Axis, room: usize) -> Grid {
     // One column is kept free, so that a due time at the very end of the axis has a place.
     let room = i64::try_from(room).unwrap_or(i64::MAX);
-    let step = axis.step(room - 2);
+    let step = axis.column(room - 2);
     let from = axis.floor(axis.from, step);
     let axis = Axis { from, ..axis };
     let columns = usize::try_from((axis.to - from).0 / step.0 + 1).unwrap_or(1);
@@ -181,8 +182,11 @@ fn curves(snapshot: &Snapshot, plan: &Plan, kueue: Option<&Baseline>) -> Vec<Cur
     let mut curves = Vec::new();
     for cell in cells.iter().copied() {
         let shown = snapshot.cell(cell);
-        let what =
-            if several(shown.flavor.clone()) { format!("{} {}", shown.flavor, shown.resource) } else { shown.flavor.to_string() };
+        let what = if several(shown.flavor.clone()) {
+            format!("{} {}", shown.flavor, shown.resource)
+        } else {
+            shown.flavor.to_string()
+        };
         let capacity = curve::capacity(snapshot, cell);
         let mut demands = vec![("planned", curve::planned(snapshot, plan, cell))];
         if let Some(steps) = kueue.and_then(|kueue| kueue.get(&cell)) {
@@ -190,7 +194,9 @@ fn curves(snapshot: &Snapshot, plan: &Plan, kueue: Option<&Baseline>) -> Vec<Cur
         }
         demands.push(("at once", curve::at_once(snapshot, cell)));
         let most = capacity.most();
-        let full = demands.iter().map(|(_, steps)| steps.most()).fold(most, Ord::max);
+        // Starting everything at once can want many times the capacity; its curve is cut where it would flatten the others.
+        let cut = Amount(most.0.saturating_mul(2)).max(demands[0].1.most());
+        let full = demands.iter().map(|(_, steps)| steps.most().min(cut)).fold(most, Ord::max);
         let shown_amount = |amount: Amount| shown.resource.quantity(amount);
         let of_all = |steps: &Steps| {
             let over = if steps.most() > most { " OVER" } else { "" };
@@ -210,7 +216,7 @@ fn curves(snapshot: &Snapshot, plan: &Plan, kueue: Option<&Baseline>) -> Vec<Cur
 fn legend(rows: &[Row], grid: &Grid, glyphs: &Glyphs) -> String {
     let mut parts = vec![format!("one column is {}", grid.step)];
     for (glyph, meaning) in glyphs.meanings() {
-        if rows.iter().any(|row| row.draw(grid, glyphs).0.contains(glyph)) {
+        if rows.iter().any(|row| row.draw(grid, glyphs).contains(glyph)) {
             parts.push(format!("{glyph} {meaning}"));
         }
     }

@@ -80,10 +80,7 @@ pub fn running(snapshot: &Snapshot, cell: CellId) -> Steps {
     Steps::of_holdings(running_holdings(snapshot, cell))
 }
 
-fn running_holdings(
-    snapshot: &Snapshot,
-    cell: CellId,
-) -> impl Iterator<Item = (Timestamp, Timestamp, Amount)> + '_ {
+fn running_holdings(snapshot: &Snapshot, cell: CellId) -> impl Iterator<Item = (Timestamp, Timestamp, Amount)> + '_ {
     snapshot.running.iter().flat_map(move |work| {
         let end = work.end_p50.unwrap_or(snapshot.horizon_end);
         work.uses.iter().filter(move |(used, _)| *used == cell).map(move |(_, amount)| (work.start, end, *amount))

@@ -27,7 +27,7 @@ pub const KIND: &str = "Plan";
 
 /// The document as it is written, field by field. Opaque: made by [`from_plan`], serialised by whoever prints.
 #[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", expecting = "a plan document")]
 pub struct Document {
     api_version: String,
     kind: String,

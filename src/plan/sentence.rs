@@ -20,7 +20,8 @@ pub fn headline(plan: &Plan) -> String {
     let count = plan.releases.len();
     let mut first = match (promised, summary.at_risk + summary.late) {
         (0, _) => format!("{count} {} planned, none of them with a deadline,", plural(count, "workload", "workloads")),
-        (_, 0) => format!("{promised} of {promised} deadlines met"),
+        (1, 0) => "The one deadline is met".to_owned(),
+        (1, _) if summary.late > 0 => "The one deadline cannot be met".to_owned(),
         _ => format!("{} of {promised} deadlines met", summary.on_time),
     };
     let pool = pool(&plan.peaks);

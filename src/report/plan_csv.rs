@@ -14,8 +14,19 @@ pub fn render(plan: &Plan) -> String {
     let mut csv = csv::WriterBuilder::new().terminator(csv::Terminator::Any(b'\n')).from_writer(Vec::new());
     let mut records = vec![
         [
-            "workload", "kind", "tenant", "clusterQueue", "flavor", "resources", "start", "end", "endP90", "finishBy",
-            "slackSeconds", "verdict", "reasons",
+            "workload",
+            "kind",
+            "tenant",
+            "clusterQueue",
+            "flavor",
+            "resources",
+            "start",
+            "end",
+            "endP90",
+            "finishBy",
+            "slackSeconds",
+            "verdict",
+            "reasons",
         ]
         .map(str::to_owned),
     ];

@@ -70,8 +70,12 @@ fn row(plan: &Plan, release: &Release, wide: bool) -> Vec<String> {
     let zone = calendar::zone(&plan.time_zone).unwrap_or(Tz::UTC);
     let time = |at: Timestamp| calendar::day_time(at, plan.now, zone);
     let none = || "<none>".to_owned();
-    let mut cells =
-        vec![release.workload.to_string(), release.cluster_queue.to_string(), release.flavor.to_string(), gpus(release)];
+    let mut cells = vec![
+        release.workload.to_string(),
+        release.cluster_queue.to_string(),
+        release.flavor.to_string(),
+        gpus(release),
+    ];
     if wide {
         let resources = release.resources.iter().map(|(name, amount)| format!("{name}={}", name.quantity(*amount)));
         let tenant = release.tenant.as_ref().map_or_else(none, ToString::to_string);
@@ -148,7 +152,8 @@ pub fn fix(plan: &Plan, fix: &Fix) -> String {
     match fix {
         Fix::AddCapacity { flavor, resource, quantity, from, to, cost } => {
             let currency = plan.summary.currency.as_deref().unwrap_or("");
-            let price = cost.map_or_else(String::new, |money| format!(", for {money} {currency}").trim_end().to_owned());
+            let price =
+                cost.map_or_else(String::new, |money| format!(", for {money} {currency}").trim_end().to_owned());
             let amount = resource.quantity(*quantity);
             format!("{amount} more {flavor} ({resource}) from {} to {}{price}", time(*from), time(*to))
         }

@@ -18,15 +18,33 @@ pub(super) struct Row {
 enum Body {
     /// A heading between flavors.
     Heading,
-    Planned { pieces: Vec<Piece>, end: Timestamp, end_p90: Timestamp, due: Option<Timestamp>, note: String },
-    Running { start: Timestamp, end: Timestamp, note: String },
+    Planned {
+        pieces: Vec<Piece>,
+        end: Timestamp,
+        end_p90: Timestamp,
+        due: Option<Timestamp>,
+        note: String,
+    },
+    Running {
+        start: Timestamp,
+        end: Timestamp,
+        note: String,
+    },
     /// How many of a group run at once.
-    Group { count: Steps, most: Amount, note: String },
+    Group {
+        count: Steps,
+        most: Amount,
+        note: String,
+    },
 }
 
 /// At most about `most` rows, in the plan's order, flavor by flavor.
 pub(super) fn of(snapshot: &Snapshot, plan: &Plan, most: usize) -> Vec<Row> {
-    if plan.releases.len() + snapshot.running.len() <= most { singly(snapshot, plan) } else { grouped(snapshot, plan, most) }
+    if plan.releases.len() + snapshot.running.len() <= most {
+        singly(snapshot, plan)
+    } else {
+        grouped(snapshot, plan, most)
+    }
 }
 
 fn singly(snapshot: &Snapshot, plan: &Plan) -> Vec<Row> {
@@ -88,28 +106,31 @@ fn group(group: Group) -> Row {
 }
 
 impl Row {
-    /// The row's cells and its note.
-    pub(super) fn draw(&self, grid: &Grid, glyphs: &Glyphs) -> (String, String) {
+    /// What the row says in words.
+    pub(super) fn note(&self) -> &str {
+        match &self.body {
+            Body::Heading => "",
+            Body::Planned { note, .. } | Body::Running { note, .. } | Body::Group { note, .. } => note,
+        }
+    }
+
+    /// The row's cells.
+    pub(super) fn draw(&self, grid: &Grid, glyphs: &Glyphs) -> String {
         let mut cells = vec![' '; grid.columns];
-        let note = match &self.body {
-            Body::Heading => String::new(),
-            Body::Running { start, end, note } => {
-                cells[grid.span(*start, *end)].fill(glyphs.running);
-                note.clone()
-            }
-            Body::Planned { pieces, end, end_p90, due, note } => {
+        match &self.body {
+            Body::Heading => {}
+            Body::Running { start, end, .. } => cells[grid.span(*start, *end)].fill(glyphs.running),
+            Body::Planned { pieces, end, end_p90, due, .. } => {
                 draw_planned(&mut cells, grid, glyphs, pieces, (*end, *end_p90), *due);
-                note.clone()
             }
-            Body::Group { count, most, note } => {
+            Body::Group { count, most, .. } => {
                 for (column, cell) in cells.iter_mut().enumerate() {
                     let value = count.most_within(grid.start_of(column), grid.start_of(column + 1));
                     *cell = glyphs.height(value.0, most.0);
                 }
-                note.clone()
             }
-        };
-        (cells.into_iter().collect::<String>().trim_end().to_owned(), note)
+        }
+        cells.into_iter().collect::<String>().trim_end().to_owned()
     }
 }
 

@@ -72,7 +72,7 @@ pub fn from_json(text: &str) -> Result<Plan, Unreadable> {
 /// The version is looked at before anything else, so that a newer document is called newer and not malformed.
 fn check_version(text: &str) -> Result<(), Unreadable> {
     #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
+    #[serde(rename_all = "camelCase", expecting = "a plan document")]
     struct Head {
         api_version: String,
         kind: String,

@@ -109,9 +109,9 @@ impl<const PLACES: u32> Serialize for Decimal<PLACES> {
 impl<'de, const PLACES: u32> Deserialize<'de> for Decimal<PLACES> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let text = serde_json::Number::deserialize(from)?.to_string();
-        scaled(&text, PLACES)
-            .map(Self)
-            .ok_or_else(|| D::Error::custom(format!("`{text}` is not a number from 0 on, with at most {PLACES} places")))
+        scaled(&text, PLACES).map(Self).ok_or_else(|| {
+            D::Error::custom(format!("`{text}` is not a number from 0 on, with at most {PLACES} places"))
+        })
     }
 }
 

@@ -162,9 +162,7 @@ fn fix(fix: &Fix, zone: Tz, currency: Option<&str>) -> FixDoc {
         Fix::UseFlavor { workload, flavor } => {
             FixDoc::UseFlavor { workload: workload.to_string(), flavor: flavor.to_string() }
         }
-        Fix::StartEarlier { workload, by } => {
-            FixDoc::StartEarlier { workload: workload.to_string(), by_seconds: by.0 }
-        }
+        Fix::StartEarlier { workload, by } => FixDoc::StartEarlier { workload: workload.to_string(), by_seconds: by.0 },
     }
 }
 
