@@ -36,6 +36,9 @@ pub struct Document {
     horizon_end: When,
     #[serde(default = "utc")]
     time_zone: String,
+    /// Of every amount of money in the document.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    currency: Option<String>,
     objective: Objective,
     quality: QualityDoc,
     summary: SummaryDoc,

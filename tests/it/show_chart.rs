@@ -109,51 +109,51 @@ fn every_state_has_its_own_glyph_and_word() {
         &everything(),
         UNICODE,
         &expect![[r#"
-        Europe/Madrid                     Mon 30 Nov
-                                          12:00       14:00       16:00
-        [a100]
-        evals/serving-warmup              ▒▒▒▒▒                                running
-        evals/late                            █████▲×                          LATE 15m
-        evals/split                                 ██······███████████
-        evals/risky                                           ██████░░░░░░░▲░  AT RISK
-        [h100]
-        evals/a-job-with~o-read-in-full-7 ██████                             › on time +20d19h
+            Europe/Madrid                     Mon 30 Nov
+                                              12:00       14:00       16:00
+            [a100]
+            evals/serving-warmup              ▒▒▒▒▒                                running
+            evals/late                            █████▲×                          LATE 15m
+            evals/split                                 ██······███████████
+            evals/risky                                           ██████░░░░░░░▲░  AT RISK
+            [h100]
+            evals/a-job-with~o-read-in-full-7 ██████                             › on time +20d19h
 
-        a100 capacity                     ▃▃▃▃▃▃▃▃▃▃▃▃▁▁▁▁▁▁▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃ at most 4
-          planned                         ▁▁▁▁▃▃▃▃▃▃▃▁      ▁▁▃▃▃▃▃▃▁▁▁        peak 4 of 4
-          at once                         █████▆▁▁▁▁▁▁                         peak 10 of 4 OVER
-        h100 capacity                     ████████████████████████████████████ at most 8
-          planned                         ▂▂▂▂▂▂                               peak 2 of 8
-          at once                         ▂▂▂▂▂▂                               peak 2 of 8
-        one column is 10 min   █ planned   ▒ running   ░ to p90   · interrupted   × past due   ▲ due   › due later
+            a100 capacity                     ▄▄▄▄▄▄▄▄▄▄▄▄▂▂▂▂▂▂▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄ at most 4
+              planned                         ▂▂▂▂▄▄▄▄▄▄▄▂      ▂▂▄▄▄▄▄▄▂▂▂        peak 4 of 4
+              at once                         ██████▂▂▂▂▂▂                         peak 10 of 4 OVER
+            h100 capacity                     ████████████████████████████████████ at most 8
+              planned                         ▂▂▂▂▂▂                               peak 2 of 8
+              at once                         ▂▂▂▂▂▂                               peak 2 of 8
+            one column is 10 min   █ planned   ▒ running   ░ to p90   · interrupted   × past due   ▲ due   › due later
 
-        1 of 3 deadlines met with the 4 a100 and 8 h100 you have; started at once they would need 10 a100. 1 is at risk: in time at the median, not at p90. 1 late: evals/late by 15 min. Last one ends 16:45.
-    "#]],
+            1 of 3 deadlines met with the 4 a100 and 8 h100 you have; started at once they would need 10 a100. 1 is at risk: in time at the median, not at p90. 1 late: evals/late by 15 min. Last one ends 16:45.
+        "#]],
     );
     check(
         &everything(),
         ASCII,
         &expect![[r#"
-        Europe/Madrid              Mon 30 Nov
-                                   12:00       14:00       16:00
-        [a100]
-        evals/serving-warmup       =====                                running
-        evals/late                     #####^x                          LATE 15m
-        evals/split                          ##......###########
-        evals/risky                                    ######-------^-  AT RISK
-        [h100]
-        evals/a-job-~ead-in-full-7 ######                             > on time +20d19h
+            Europe/Madrid              Mon 30 Nov
+                                       12:00     14:00     16:00
+            [a100]
+            evals/serving-warmup       ====                           running
+            evals/late                    ####^x                      LATE 15m
+            evals/split                        ##.....#########
+            evals/risky                                ######-----^-- AT RISK
+            [h100]
+            evals/a-job-~ead-in-full-7 #####                        > on time +20d19h
 
-        a100 capacity              333333333333111111333333333333333333 at most 4
-          planned                  111133333331      11333333111        peak 4 of 4
-          at once                  888886111111                         peak 10 of 4 OVER
-        h100 capacity              888888888888888888888888888888888888 at most 8
-          planned                  222222                               peak 2 of 8
-          at once                  222222                               peak 2 of 8
-        one column is 10 min   # planned   = running   - to p90   . interrupted   x past due   ^ due   > due later
+            a100 capacity              444444444422222444444444444444 at most 4
+              planned                  2224444442     244444422       peak 4 of 4
+              at once                  8888822222                     peak 10 of 4 OVER
+            h100 capacity              888888888888888888888888888888 at most 8
+              planned                  22222                          peak 2 of 8
+              at once                  22222                          peak 2 of 8
+            one column is 12 min   # planned   = running   - to p90   . interrupted   x past due   ^ due   > due later
 
-        1 of 3 deadlines met with the 4 a100 and 8 h100 you have; started at once they would need 10 a100. 1 is at risk: in time at the median, not at p90. 1 late: evals/late by 15 min. Last one ends 16:45.
-    "#]],
+            1 of 3 deadlines met with the 4 a100 and 8 h100 you have; started at once they would need 10 a100. 1 is at risk: in time at the median, not at p90. 1 late: evals/late by 15 min. Last one ends 16:45.
+        "#]],
     );
 }
 
@@ -171,17 +171,17 @@ fn many_workloads_become_groups_with_counts() {
         &planned.done(),
         UNICODE,
         &expect![[r#"
-        Europe/Madrid  Mon 30 Nov
-                       12:00       14:00       16:00       18:00
-        batch Job x120 █████████████████████████████████████████████  up to 8, 8 LATE
+            Europe/Madrid  Mon 30 Nov
+                           12:00       14:00       16:00       18:00
+            batch Job x120 █████████████████████████████████████████████  up to 8, 8 LATE
 
-        a100 capacity  ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁ at most 8
-          planned      ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁  peak 8 of 8
-          at once      ███                                            peak 120 of 8 OVER
-        one column is 10 min   █ planned
+            a100 capacity  ▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄ at most 8
+              planned      ▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄  peak 8 of 8
+              at once      ███                                            peak 120 of 8 OVER
+            one column is 10 min   █ planned
 
-        112 of 120 deadlines met with the 8 a100 you have; started at once they would need 120. 8 late: evals/job-112 by 30 min, evals/job-113 by 30 min, evals/job-114 by 30 min and 5 more. Last one ends 19:30.
-    "#]],
+            112 of 120 deadlines met with the 8 a100 you have; started at once they would need 120. 8 late: evals/job-112 by 30 min, evals/job-113 by 30 min, evals/job-114 by 30 min and 5 more. Last one ends 19:30.
+        "#]],
     );
 }
 
@@ -206,17 +206,17 @@ fn days_are_named_where_they_begin() {
         &planned(given.snapshot).run("long", 0, 60 * 40).done(),
         UNICODE,
         &expect![[r#"
-        Europe/Madrid Mon 30 Nov  Tue 01 Dec              Wed 02 Dec
-                      12:00       00:00       12:00       00:00       12:00
-        evals/long    ████████████████████████████████████████          ▲ on time +10h
+            Europe/Madrid Mon 30 Nov  Tue 01 Dec              Wed 02 Dec
+                          12:00       00:00       12:00       00:00       12:00
+            evals/long    ████████████████████████████████████████          ▲ on time +10h
 
-        a100 capacity ███████████████████████████████████████████████████ at most 1
-          planned     ████████████████████████████████████████            peak 1 of 1
-          at once     ████████████████████████████████████████            peak 1 of 1
-        one column is 1 h   █ planned   ▲ due
+            a100 capacity ███████████████████████████████████████████████████ at most 1
+              planned     ████████████████████████████████████████            peak 1 of 1
+              at once     ████████████████████████████████████████            peak 1 of 1
+            one column is 1 h   █ planned   ▲ due
 
-        1 of 1 deadlines met with the 1 a100 you have. Last one ends Wed 02 04:00.
-    "#]],
+            The one deadline is met with the 1 a100 you have. Last one ends Wed 02 04:00.
+        "#]],
     );
 }
 

@@ -24,7 +24,9 @@ fn full_plan() -> Plan {
     plan.releases[0].resources.push((ResourceName::from("cpu"), Amount(1500)));
     plan.summary.cost = Some(Money { nanos: 12_345_678_900 });
     plan.summary.currency = Some("EUR".to_owned());
-    plan.before.kueue_alone = Some(Summary { late: 1, ..Summary::default() });
+    let currency = Some("EUR".to_owned());
+    plan.before.all_at_once.currency.clone_from(&currency);
+    plan.before.kueue_alone = Some(Summary { late: 1, currency, ..Summary::default() });
     plan.quality.status = Status::Feasible;
     plan.quality.gap_millionths = Some(1);
     plan.quality.levels.push(Level {
@@ -200,7 +202,7 @@ fn a_wrong_field_is_named_with_what_was_expected() {
         releases[0].verdict: unknown variant `Perhaps`, expected one of `OnTime`, `AtRisk`, `Late`, `NoDeadline`, `Unknown` at line 62 column 26
         timeZone: `Mars/Base` is not an IANA time zone such as Europe/Madrid
         quality.seconds: `0.0125` is not a number from 0 on, with at most 3 places at line 26 column 21
-        .: invalid length 0, expected struct Head with 2 elements at line 1 column 2
+        .: invalid length 0, expected a plan document at line 1 column 2
         .: EOF while parsing a value at line 1 column 0
     "#]].assert_eq(&(all.join("\n") + "\n"));
 }

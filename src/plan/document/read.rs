@@ -38,6 +38,7 @@ impl Unreadable {
 pub fn from_json(text: &str) -> Result<Plan, Unreadable> {
     check_version(text)?;
     let document: Document = decode(text)?;
+    let currency = document.currency.as_deref();
     calendar::zone(&document.time_zone).map_err(|message| Unreadable::new("timeZone", message))?;
     Ok(Plan {
         now: document.now.at,
@@ -54,10 +55,14 @@ pub fn from_json(text: &str) -> Result<Plan, Unreadable> {
         },
         releases: each("releases", document.releases, release)?,
         peaks: each("peaks", document.peaks, peak)?,
-        summary: summary("summary", document.summary)?,
+        summary: summary("summary", document.summary, currency)?,
         before: Before {
-            all_at_once: summary("before.allAtOnce", document.before.all_at_once)?,
-            kueue_alone: document.before.kueue_alone.map(|it| summary("before.kueueAlone", it)).transpose()?,
+            all_at_once: summary("before.allAtOnce", document.before.all_at_once, currency)?,
+            kueue_alone: document
+                .before
+                .kueue_alone
+                .map(|it| summary("before.kueueAlone", it, currency))
+                .transpose()?,
         },
         infeasible: each("infeasible", document.infeasible, conflict)?,
         problems: each("problems", document.problems, |path, it| {
@@ -176,8 +181,7 @@ fn peak(path: &str, peak: PeakDoc) -> Result<Peak, Unreadable> {
     Ok(Peak { flavor: peak.flavor.into(), resource, peak: highest, capacity, at: peak.at.map(|at| at.at) })
 }
 
-fn summary(path: &str, summary: SummaryDoc) -> Result<Summary, Unreadable> {
-    let (cost, currency) = summary.cost.map_or((None, None), |it| (Some(it.amount.0), it.currency));
+fn summary(path: &str, summary: SummaryDoc, currency: Option<&str>) -> Result<Summary, Unreadable> {
     Ok(Summary {
         on_time: summary.on_time,
         at_risk: summary.at_risk,
@@ -186,8 +190,8 @@ fn summary(path: &str, summary: SummaryDoc) -> Result<Summary, Unreadable> {
         peak: each(&format!("{path}.peak"), summary.peak, peak)?,
         makespan: Seconds(summary.makespan_seconds),
         gpu_seconds: summary.gpu_seconds.0,
-        cost,
-        currency,
+        currency: summary.cost.as_ref().and_then(|it| it.currency.clone()).or_else(|| currency.map(str::to_owned)),
+        cost: summary.cost.map(|it| it.amount.0),
     })
 }
 

@@ -34,6 +34,7 @@ pub fn from_plan(plan: &Plan) -> Document {
         now: When::new(plan.now, zone),
         horizon_end: When::new(plan.horizon_end, zone),
         time_zone: zone.name().to_owned(),
+        currency: plan.summary.currency.clone(),
         objective: plan.objective,
         quality: QualityDoc {
             status: plan.quality.status,
