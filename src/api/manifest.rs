@@ -3,12 +3,12 @@
 //! Everything downstream (`kueue::assemble`, `lint`) takes `&[Manifest]`, so that files and a cluster run the same code.
 //! Unknown fields are kept and ignored. A place in a file can be had for any field by its JSON pointer.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::spans::{NodeId, SpanTree};
 use crate::failure::{Finding, SourceFile, Span};
 
 #[derive(Debug, Clone)]
@@ -28,10 +28,13 @@ pub struct Manifest {
 #[derive(Debug)]
 pub struct Origin {
     pub file: Arc<SourceFile>,
-    /// JSON pointer (`/spec/finishBy`; the root is ``) → byte span of the value, and of its key where it has one.
-    pub spans: HashMap<String, NodeSpan>,
+    /// The spans of the whole document; the items of a List share it.
+    pub spans: Arc<SpanTree>,
+    /// The object's own node in it.
+    pub root: NodeId,
 }
 
+/// Where one node was written, in bytes of its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NodeSpan {
     pub key: Option<(usize, usize)>,
@@ -61,7 +64,7 @@ impl Manifest {
         let origin = self.origin.as_ref()?;
         let mut at = pointer;
         loop {
-            if let Some(node) = origin.spans.get(at) {
+            if let Some(node) = origin.spans.find(origin.root, at) {
                 let (start, end) = node.value;
                 return Some(Span { file: Arc::clone(&origin.file), start, end });
             }
@@ -73,7 +76,7 @@ impl Manifest {
     #[must_use]
     pub fn key_span(&self, pointer: &str) -> Option<Span> {
         let origin = self.origin.as_ref()?;
-        match origin.spans.get(pointer).and_then(|node| node.key) {
+        match origin.spans.find(origin.root, pointer).and_then(|node| node.key) {
             Some((start, end)) => Some(Span { file: Arc::clone(&origin.file), start, end }),
             None => self.span(pointer),
         }

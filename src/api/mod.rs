@@ -11,6 +11,7 @@ pub mod refs;
 pub mod scenario;
 pub mod serving_baseline;
 pub mod slo;
+pub mod spans;
 pub mod tenant;
 pub mod written;
 

@@ -1,3 +1,21 @@
 //! Reading scenario files and traces.
+//!
+//! [`read`] turns folders, files and piped text into manifests with spans; [`validate`] judges each of our own kinds
+//! by itself. How objects fit together is `kueue::assemble`'s to say. Every problem is a finding with a code of
+//! [`codes`]; nothing here prints, and no input makes it panic.
 
+mod build;
+pub mod codes;
+mod files;
+mod identity;
 pub mod import;
+mod json;
+pub mod kinds;
+pub mod limits;
+mod read;
+mod scalar;
+mod yaml;
+mod yaml_errors;
+
+pub use limits::Limits;
+pub use read::{Input, Reading, read};

@@ -1,0 +1,5 @@
+//! `SG020`–`SG059`: how objects fit together.
+
+use super::Code;
+
+pub const CODES: &[Code] = &[];
