@@ -101,8 +101,17 @@ pub enum Inside {
 }
 
 /// Maps whose values Kubernetes takes as text only.
-const TEXT_MAPS: [&str; 9] =
-    ["labels", "annotations", "matchLabels", "nodeLabels", "nodeSelector", "match", "fingerprint", "data", "stringData"];
+const TEXT_MAPS: [&str; 9] = [
+    "labels",
+    "annotations",
+    "matchLabels",
+    "nodeLabels",
+    "nodeSelector",
+    "match",
+    "fingerprint",
+    "data",
+    "stringData",
+];
 
 impl<'a> Builder<'a> {
     pub fn new(budget: &'a mut Budget) -> Self {
@@ -187,7 +196,9 @@ impl<'a> Builder<'a> {
     /// A key of the innermost map.
     pub fn key(&mut self, text: &str, at: (usize, usize)) -> Result<(), Fault> {
         self.pay(Budget::ENTRY + text.len(), at)?;
-        let Some(Frame { node, body: Body::Map { entries, key, .. }, .. }) = self.stack.last_mut() else { return Ok(()) };
+        let Some(Frame { node, body: Body::Map { entries, key, .. }, .. }) = self.stack.last_mut() else {
+            return Ok(());
+        };
         if entries.is_empty() {
             // A map's first entry allocates its first tree node.
             self.budget.pay(Budget::FIRST_ENTRY).map_err(|exceeded| too_large(&exceeded, at))?;
@@ -227,7 +238,12 @@ impl<'a> Builder<'a> {
         match self.inside() {
             Inside::MapKey => match value {
                 Value::String(text) => self.key(&text, at),
-                _ => Err(Fault::new(codes::SHAPE, at, "an alias of something other than text is used as a key", "this key")),
+                _ => Err(Fault::new(
+                    codes::SHAPE,
+                    at,
+                    "an alias of something other than text is used as a key",
+                    "this key",
+                )),
             },
             _ => {
                 let key = self.pending();

@@ -92,7 +92,10 @@ pub fn find(code: &str) -> Option<&'static Code> {
 #[must_use]
 pub fn explain(code: &Code) -> String {
     let indented: String = code.example.lines().map(|line| format!("    {line}\n")).collect();
-    format!("{}: {}\n\n{}\n\nExample:\n\n{indented}\nWhat to do: {}\n", code.code, code.title, code.explanation, code.fix)
+    format!(
+        "{}: {}\n\n{}\n\nExample:\n\n{indented}\nWhat to do: {}\n",
+        code.code, code.title, code.explanation, code.fix
+    )
 }
 
 /// `docs/reference/errors.md`.

@@ -45,7 +45,8 @@ pub fn identify(value: Value, origin: Arc<Origin>) -> Identified {
     (object.api_version, object.kind) = (api_version, kind);
     if is_output(&object.api_version) {
         let message = format!("{} is something stagger wrote, not something it reads", object.kind);
-        findings.push(Finding::note(codes::UNKNOWN_KIND, object.kind.clone(), message).at(object.span("/kind"), "skipped"));
+        findings
+            .push(Finding::note(codes::UNKNOWN_KIND, object.kind.clone(), message).at(object.span("/kind"), "skipped"));
         return refused(findings);
     }
     match text_at(&object, "/metadata/name").or_else(|_| text_at(&object, "/metadata/generateName")) {
@@ -95,9 +96,12 @@ fn no_type(object: &Manifest) -> Finding {
         Some(found) => format!("{missing} is {}, expected text", describe(found, raw(object, pointer).as_deref())),
         None => format!("the object has no {missing}"),
     };
-    let finding = Finding::error(codes::NO_IDENTITY, subject, message).at(head(object, pointer), format!("no {missing}"));
+    let finding =
+        Finding::error(codes::NO_IDENTITY, subject, message).at(head(object, pointer), format!("no {missing}"));
     match object.at("/kind").and_then(Value::as_str).and_then(kinds::named) {
-        Some(kind) if kind.group == api::GROUP => finding.hint(format!("add `apiVersion: {}/{}`", api::GROUP, api::VERSION)),
+        Some(kind) if kind.group == api::GROUP => {
+            finding.hint(format!("add `apiVersion: {}/{}`", api::GROUP, api::VERSION))
+        }
         Some(kind) if !kind.group.is_empty() => finding.hint(format!("the group of {} is {}", kind.name, kind.group)),
         _ => finding,
     }
@@ -147,7 +151,8 @@ fn near_miss(object: &Manifest) -> Option<Finding> {
         return None;
     }
     let message = format!("there is no kind {} in {group}", object.kind);
-    let finding = Finding::error(codes::UNKNOWN_KIND, object.subject(), message).at(object.span("/kind"), "unknown kind");
+    let finding =
+        Finding::error(codes::UNKNOWN_KIND, object.subject(), message).at(object.span("/kind"), "unknown kind");
     Some(match near {
         Some(near) => finding.hint(format!("did you mean {near}?")),
         None => finding.hint(format!("the kinds are {}", in_group().collect::<Vec<_>>().join(", "))),
@@ -181,7 +186,9 @@ fn name_rules(object: &Manifest) -> Vec<Finding> {
             format!("the {what} has {} characters, at most {most} are allowed", text.len())
         } else if !ends_well || !text.chars().all(allowed) {
             let dots = if most == 253 { ", `-` and `.`" } else { " and `-`" };
-            format!("`{text}` is not a {what}: lower-case letters, digits{dots}, beginning and ending with a letter or digit")
+            format!(
+                "`{text}` is not a {what}: lower-case letters, digits{dots}, beginning and ending with a letter or digit"
+            )
         } else {
             continue;
         };

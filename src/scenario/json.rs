@@ -13,11 +13,7 @@ use super::limits::Budget;
 ///
 /// # Errors
 /// Where the text stops being JSON, or a limit is reached.
-pub fn read(
-    text: &str,
-    budget: &mut Budget,
-    sink: &mut dyn FnMut(Document, Vec<Fault>),
-) -> Result<(), Fault> {
+pub fn read(text: &str, budget: &mut Budget, sink: &mut dyn FnMut(Document, Vec<Fault>)) -> Result<(), Fault> {
     let mut scanner = Scanner { text, at: 0 };
     let mut builder = Builder::new(budget);
     while scanner.peek().is_some() {
@@ -39,7 +35,11 @@ struct Scanner<'a> {
 impl Scanner<'_> {
     fn document(&mut self, builder: &mut Builder<'_>) -> Result<(), Fault> {
         loop {
-            if builder.inside() == Inside::MapKey { self.key(builder)? } else { self.value(builder)? }
+            if builder.inside() == Inside::MapKey {
+                self.key(builder)?
+            } else {
+                self.value(builder)?
+            }
             if self.after_value(builder)? {
                 return Ok(());
             }
@@ -102,7 +102,11 @@ impl Scanner<'_> {
                 builder.scalar(Value::String(text), at, 0)
             }
             Some(b'-' | b'0'..=b'9') => {
-                let length = self.rest().bytes().take_while(|byte| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E')).count();
+                let length = self
+                    .rest()
+                    .bytes()
+                    .take_while(|byte| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E'))
+                    .count();
                 let end = start + length;
                 let number: Number = serde_json::from_str(&self.text[start..end]).map_err(|_| {
                     let message = format!("`{}` is not a number of JSON", &self.text[start..end]);
@@ -137,9 +141,15 @@ impl Scanner<'_> {
                 }
                 Some(byte) if *byte >= 0x20 => at += 1,
                 found => {
-                    let what = if found.is_some() { "a line break or control character stands in a text" } else { "a text is not ended" };
+                    let what = if found.is_some() {
+                        "a line break or control character stands in a text"
+                    } else {
+                        "a text is not ended"
+                    };
                     let end = at.min(self.text.len());
-                    return Err(Fault::new(codes::SYNTAX, (start, end), what, "this text").hint("add the closing quote"));
+                    return Err(
+                        Fault::new(codes::SYNTAX, (start, end), what, "this text").hint("add the closing quote")
+                    );
                 }
             }
         }

@@ -297,7 +297,8 @@ impl<'a> Reader<'a> {
         }
         if self.left_out > 0 {
             let severity = if self.left_out_errors > 0 { Severity::Error } else { Severity::Note };
-            let message = format!("{} more findings, {} of them errors, are not listed", self.left_out, self.left_out_errors);
+            let message =
+                format!("{} more findings, {} of them errors, are not listed", self.left_out, self.left_out_errors);
             self.reading.findings.push(Finding::new(codes::MORE, severity, "input", message));
         }
         self.reading

@@ -44,7 +44,9 @@ fn number(text: &str) -> Option<Plain> {
     if !(first.is_ascii_digit() || matches!(first, b'-' | b'+' | b'.')) {
         return None;
     }
-    if matches!(text.trim_start_matches(['-', '+']), ".inf" | ".Inf" | ".INF") || matches!(text, ".nan" | ".NaN" | ".NAN") {
+    if matches!(text.trim_start_matches(['-', '+']), ".inf" | ".Inf" | ".INF")
+        || matches!(text, ".nan" | ".NaN" | ".NAN")
+    {
         return Some(Plain::Unholdable);
     }
     let spaceless = text.replace('_', "");

@@ -91,11 +91,7 @@ fn take(builder: &mut Builder<'_>, event: Event<'_>, at: (usize, usize)) -> Resu
         Event::MappingEnd | Event::SequenceEnd => builder.close((at.1 > at.0).then_some(at.1)),
         Event::Alias(anchor) => builder.alias(anchor, at),
         Event::Scalar(text, style, anchor, tag) => take_scalar(builder, &text, style, anchor, tag.as_deref(), at),
-        Event::Nothing
-        | Event::StreamStart
-        | Event::StreamEnd
-        | Event::DocumentStart(_)
-        | Event::DocumentEnd => Ok(()),
+        Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentStart(_) | Event::DocumentEnd => Ok(()),
     }
 }
 

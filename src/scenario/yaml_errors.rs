@@ -12,7 +12,8 @@ pub fn explain(text: &str, at: usize, info: &str) -> Fault {
     let at = floor(text, at);
     let line = Line::around(text, at);
     let (message, label, hint) = told(&line, info);
-    let end = text[at..].chars().next().filter(|next| !matches!(next, '\n' | '\r')).map_or(at, |next| at + next.len_utf8());
+    let end =
+        text[at..].chars().next().filter(|next| !matches!(next, '\n' | '\r')).map_or(at, |next| at + next.len_utf8());
     let span = line.tab().unwrap_or((at, end));
     let fault = Fault::new(codes::SYNTAX, span, message, label);
     if let Some(hint) = hint { fault.hint(hint) } else { fault }
@@ -57,7 +58,11 @@ fn told(line: &Line<'_>, info: &str) -> Told {
     }
     if line.text.contains("{{") {
         let message = "this looks like a template that has not been rendered".to_owned();
-        return (message, "not YAML yet", hint("render it first, for example with `helm template` or `kustomize build`"));
+        return (
+            message,
+            "not YAML yet",
+            hint("render it first, for example with `helm template` or `kustomize build`"),
+        );
     }
     if line.text.starts_with("<<<<<<<") || line.text.starts_with("=======") || line.text.starts_with(">>>>>>>") {
         return ("a merge conflict has not been resolved".to_owned(), "conflict marker", None);
@@ -96,9 +101,11 @@ fn told(line: &Line<'_>, info: &str) -> Told {
         "while scanning a quoted scalar, found unexpected end of stream" => {
             ("a quoted text is not ended".to_owned(), "the file ends here", hint("add the closing quote"))
         }
-        "while scanning a quoted scalar, found unexpected document indicator" => {
-            ("a quoted text is not ended before the next document".to_owned(), "the document ends here", hint("add the closing quote"))
-        }
+        "while scanning a quoted scalar, found unexpected document indicator" => (
+            "a quoted text is not ended before the next document".to_owned(),
+            "the document ends here",
+            hint("add the closing quote"),
+        ),
         "invalid trailing content after double-quoted scalar" => {
             ("something follows a quoted text on the same line".to_owned(), "unexpected after the quote", None)
         }
@@ -107,12 +114,16 @@ fn told(line: &Line<'_>, info: &str) -> Told {
             "unknown escape",
             hint("write \\\\ for a backslash, or use single quotes"),
         ),
-        "while parsing node, found unknown anchor" => {
-            ("an alias names an anchor that does not stand before it in this document".to_owned(), "unknown anchor", None)
-        }
-        "block sequence entries are not allowed in this context" => {
-            ("a list item stands where none can".to_owned(), "unexpected `-`", hint("put the list on a line of its own"))
-        }
+        "while parsing node, found unknown anchor" => (
+            "an alias names an anchor that does not stand before it in this document".to_owned(),
+            "unknown anchor",
+            None,
+        ),
+        "block sequence entries are not allowed in this context" => (
+            "a list item stands where none can".to_owned(),
+            "unexpected `-`",
+            hint("put the list on a line of its own"),
+        ),
         "recursion limit exceeded" => ("nested too deeply".to_owned(), "one level too deep", None),
         _ => (format!("not valid YAML: {info}"), "the parser stopped here", None),
     }

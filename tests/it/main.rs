@@ -10,6 +10,7 @@ mod money_splits;
 mod money_terms;
 mod planned;
 mod quota;
+mod read;
 mod show_chart;
 mod show_document;
 mod summary;
