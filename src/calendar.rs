@@ -27,6 +27,16 @@ pub fn parse_instant(text: &str) -> Result<Timestamp, String> {
         .map_err(|_| format!("`{text}` is not an RFC 3339 instant with a zone, such as 2026-11-30T17:00:00+01:00"))
 }
 
+/// Reads an RFC 3339 instant; a fraction of a second counts as a whole one, so that nothing passes for earlier than it was.
+///
+/// # Errors
+/// A fragment that says what was expected.
+pub fn parse_instant_ceil(text: &str) -> Result<Timestamp, String> {
+    let at = parse_instant(text)?;
+    let fraction = DateTime::parse_from_rfc3339(text).map_or(0, |instant| instant.timestamp_subsec_nanos());
+    Ok(if fraction > 0 { at + Seconds(1) } else { at })
+}
+
 /// RFC 3339 with the offset in force in `zone` at that instant; `Z` in UTC.
 #[must_use]
 pub fn rfc3339(at: Timestamp, zone: Tz) -> String {

@@ -9,6 +9,7 @@ pub mod failure;
 pub mod kueue;
 pub mod ledger;
 pub mod names;
+pub mod outcome;
 pub mod plan;
 pub mod report;
 pub mod scenario;

@@ -83,6 +83,18 @@ impl Ratio {
         self.numerator.div_euclid(self.denominator)
     }
 
+    /// The largest whole number that is not above `self * factor`, also where the exact product would not fit.
+    #[must_use]
+    pub fn mul_floor(self, factor: i128) -> Option<i128> {
+        let (whole, rest) = (self.floor(), self.numerator.rem_euclid(self.denominator));
+        let fraction = match rest.checked_mul(factor) {
+            Some(product) => product.div_euclid(self.denominator),
+            // Beyond 128 bits: the long way, digit by digit of a power of ten.
+            None => long_multiply(rest, factor, self.denominator)?,
+        };
+        whole.checked_mul(factor)?.checked_add(fraction)
+    }
+
     /// The nearest whole number, ties to the even one.
     #[must_use]
     pub fn round_half_even(self) -> i128 {
@@ -146,6 +158,28 @@ impl Ratio {
         let digits = format!("{fraction:0width$}");
         format!("{sign}{whole}.{}", digits.trim_end_matches('0'))
     }
+}
+
+/// `rest * factor / denominator` rounded down, for `0 <= rest < denominator`, doubling bit by bit.
+fn long_multiply(rest: i128, factor: i128, denominator: i128) -> Option<i128> {
+    let (mut quotient, mut remainder): (i128, i128) = (0, 0);
+    if factor < 0 {
+        return None;
+    }
+    for bit in (0..127).rev() {
+        quotient = quotient.checked_mul(2)?;
+        let steps = if factor >> bit & 1 == 1 { [remainder, rest] } else { [remainder, 0] };
+        for step in steps {
+            // remainder + step without overflow: both are below the denominator.
+            if remainder >= denominator - step {
+                remainder -= denominator - step;
+                quotient = quotient.checked_add(1)?;
+            } else {
+                remainder += step;
+            }
+        }
+    }
+    Some(quotient)
 }
 
 impl Ord for Ratio {

@@ -47,6 +47,7 @@ pub trait RunWords: Sized {
     fn holds(self, resource: &str, units: i64) -> Self;
     fn hours(self, from: i64, to: i64) -> Self;
     fn attempt(self, number: u32) -> Self;
+    fn ended(self, reason: EndReason) -> Self;
 }
 
 impl RunWords for Run {
@@ -68,6 +69,10 @@ impl RunWords for Run {
     }
     fn attempt(mut self, number: u32) -> Self {
         self.attempt = number;
+        self
+    }
+    fn ended(mut self, reason: EndReason) -> Self {
+        self.end_reason = reason;
         self
     }
 }
