@@ -16,6 +16,8 @@ mod quota;
 mod read;
 mod show_chart;
 mod show_document;
+mod simulate;
+mod simulate_laws;
 mod summary;
 mod tidy;
 mod world;

@@ -1,0 +1,357 @@
+//! Time: what happens at which instant, and who holds what.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+
+use crate::kueue::quota::{Ledger, Tree, changes};
+use crate::plan::snapshot::{CellId, NodeId, NodeKind, PreemptionPolicy, QueueRules, Snapshot};
+use crate::units::{Amount, Seconds, Timestamp};
+
+use super::pending::{Pending, Rank};
+use super::progress::{Progress, whole_runtime};
+use super::{Attempt, EVICTIONS_MAX, Run, Runtimes, SimOptions};
+
+/// What does not change, and who is admitted.
+pub(super) struct Cluster<'a> {
+    pub snapshot: &'a Snapshot,
+    /// Workloads by creation, then key: the last tie-break, whatever the order of the input.
+    pub by_order: Vec<usize>,
+    /// The inverse.
+    pub order: Vec<usize>,
+    pub holders: Holders,
+}
+
+/// The admitted workloads.
+#[derive(Debug, Default)]
+pub(super) struct Holders {
+    attempts: Vec<Option<Attempt>>,
+    by_queue: Vec<BTreeSet<usize>>,
+    evictions: Vec<u32>,
+}
+
+/// One ClusterQueue.
+pub(super) struct Line<'a> {
+    pub rules: &'a QueueRules,
+    pub pending: Pending,
+    node: NodeId,
+    /// Per class, one of its members.
+    samples: Vec<usize>,
+    /// It has no cohort and preempts nobody: what does not fit cannot do anything either.
+    plain: bool,
+}
+
+pub(super) struct Engine<'a> {
+    pub cluster: Cluster<'a>,
+    pub ledger: Ledger,
+    /// ClusterQueues; everywhere here a queue is an index into this, a root an index into `trees`.
+    pub queues: Vec<Line<'a>>,
+    pub trees: Vec<Vec<usize>>,
+    pub root_of: Vec<usize>,
+    /// How often capacity was freed in a tree.
+    pub freed: Vec<u64>,
+    /// Per workload: the option to begin with, as long as its tree's `freed` is still that.
+    pub resume: Vec<(u64, usize)>,
+    runtimes: &'a Runtimes,
+    now: Timestamp,
+    queue_of_node: Vec<Option<usize>>,
+    root_of_node: Vec<Option<usize>>,
+    class_of: Vec<usize>,
+    progress: Vec<Progress>,
+    runs: Vec<Run>,
+    events: BinaryHeap<Reverse<(Timestamp, Event)>>,
+}
+
+/// In the order in which simultaneous ones are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Event {
+    /// The attempt of that number ends; it is stale when the workload was evicted before.
+    Finish { workload: usize, attempt: usize },
+    RunningEnds(usize),
+    RunningStarts(usize),
+    Window(usize),
+    /// By order, not by index.
+    Arrival(usize),
+}
+
+impl<'a> Cluster<'a> {
+    fn new(snapshot: &'a Snapshot) -> Self {
+        let count = snapshot.workloads.len();
+        let mut by_order: Vec<usize> = (0..count).collect();
+        by_order.sort_by_key(|index| {
+            let workload = &snapshot.workloads[*index];
+            (workload.created, &workload.key, &workload.kind, *index)
+        });
+        let mut order = vec![0; count];
+        for (place, index) in by_order.iter().enumerate() {
+            order[*index] = place;
+        }
+        let holders = Holders {
+            attempts: vec![None; count],
+            by_queue: vec![BTreeSet::new(); snapshot.nodes.len()],
+            evictions: vec![0; count],
+        };
+        Self { snapshot, by_order, order, holders }
+    }
+
+    pub(super) fn rules(&self, queue: NodeId) -> Option<&'a QueueRules> {
+        match &self.snapshot.nodes.get(queue.0 as usize)?.kind {
+            NodeKind::ClusterQueue(rules) => Some(rules),
+            NodeKind::Cohort => None,
+        }
+    }
+
+    /// What an admitted workload uses.
+    pub(super) fn held(&self, workload: usize) -> &'a [(CellId, Amount)] {
+        let option = self.holders.get(workload).map(|attempt| attempt.option);
+        option.map_or(&[], |option| &self.snapshot.workloads[workload].options[option].uses)
+    }
+
+    fn rank(&self, workload: usize) -> Rank {
+        let it = &self.snapshot.workloads[workload];
+        Rank { priority: Reverse(it.priority), created: it.created, order: self.order[workload] }
+    }
+}
+
+impl Holders {
+    pub(super) fn get(&self, workload: usize) -> Option<&Attempt> {
+        self.attempts.get(workload)?.as_ref()
+    }
+    pub(super) fn in_queue(&self, queue: NodeId) -> impl Iterator<Item = usize> + '_ {
+        self.by_queue[queue.0 as usize].iter().copied()
+    }
+    pub(super) fn may_be_evicted(&self, workload: usize) -> bool {
+        self.evictions[workload] < EVICTIONS_MAX
+    }
+}
+
+impl<'a> Engine<'a> {
+    pub(super) fn new(snapshot: &'a Snapshot, options: &'a SimOptions) -> Self {
+        let cluster = Cluster::new(snapshot);
+        let ledger = Ledger::new(Tree::at(snapshot, snapshot.now));
+        let count = snapshot.workloads.len();
+        let mut engine = Self {
+            queue_of_node: vec![None; snapshot.nodes.len()],
+            root_of_node: vec![None; snapshot.nodes.len()],
+            queues: Vec::new(),
+            trees: Vec::new(),
+            root_of: Vec::new(),
+            freed: Vec::new(),
+            resume: vec![(0, 0); count],
+            runtimes: &options.runtimes,
+            now: snapshot.now,
+            class_of: vec![0; count],
+            progress: vec![Progress::default(); count],
+            runs: vec![Run::default(); count],
+            events: BinaryHeap::new(),
+            cluster,
+            ledger,
+        };
+        engine.form_queues();
+        engine.form_classes();
+        engine.expect_events();
+        engine
+    }
+
+    fn form_queues(&mut self) {
+        let snapshot = self.cluster.snapshot;
+        let mut known: BTreeMap<NodeId, usize> = BTreeMap::new();
+        for (index, node) in (0_u32..).map(NodeId).zip(&snapshot.nodes) {
+            let root_node = self.ledger.tree().root(index);
+            let root = *known.entry(root_node).or_insert_with(|| {
+                self.trees.push(Vec::new());
+                self.trees.len() - 1
+            });
+            self.root_of_node[index.0 as usize] = Some(root);
+            let NodeKind::ClusterQueue(rules) = &node.kind else { continue };
+            self.queue_of_node[index.0 as usize] = Some(self.queues.len());
+            self.trees[root].push(self.queues.len());
+            self.root_of.push(root);
+            let plain = root_node == index && rules.within_cluster_queue == PreemptionPolicy::Never;
+            let (pending, samples) = (Pending::default(), Vec::new());
+            self.queues.push(Line { rules, pending, node: index, samples, plain });
+        }
+        self.freed = vec![0; self.trees.len()];
+    }
+
+    /// Workloads of one queue are alike when their options ask for the same; priority matters only to preemption.
+    fn form_classes(&mut self) {
+        let mut known: BTreeMap<(usize, i32, Vec<&[(CellId, Amount)]>), usize> = BTreeMap::new();
+        for (index, workload) in self.cluster.snapshot.workloads.iter().enumerate() {
+            let Some(queue) = self.queue_of(index) else { continue };
+            let line = &mut self.queues[queue];
+            let preempts = line.rules.within_cluster_queue != PreemptionPolicy::Never
+                || line.rules.reclaim_within_cohort != PreemptionPolicy::Never;
+            let asks = workload.options.iter().map(|option| option.uses.as_slice()).collect();
+            let key = (queue, if preempts { workload.priority } else { 0 }, asks);
+            self.class_of[index] = *known.entry(key).or_insert_with(|| {
+                line.samples.push(index);
+                line.samples.len() - 1
+            });
+        }
+        for line in &mut self.queues {
+            line.pending = Pending::with_classes(line.samples.len());
+        }
+    }
+
+    fn expect_events(&mut self) {
+        let snapshot = self.cluster.snapshot;
+        for (order, index) in self.cluster.by_order.iter().enumerate() {
+            let at = snapshot.workloads[*index].earliest_start.max(self.now);
+            self.events.push(Reverse((at, Event::Arrival(order))));
+        }
+        for (index, running) in snapshot.running.iter().enumerate() {
+            let end = match self.runtimes {
+                Runtimes::P90 => running.end_p90.or(running.end_p50),
+                Runtimes::P50 | Runtimes::Explicit(_) => running.end_p50,
+            };
+            let (start, end) = (running.start.max(self.now), end.unwrap_or(snapshot.horizon_end));
+            if start < end {
+                self.events.push(Reverse((start, Event::RunningStarts(index))));
+                self.events.push(Reverse((end, Event::RunningEnds(index))));
+            }
+        }
+        for (index, (at, _)) in changes(snapshot).iter().enumerate() {
+            if *at > self.now {
+                self.events.push(Reverse((*at, Event::Window(index))));
+            }
+        }
+    }
+
+    pub(super) fn run(mut self) -> Vec<Run> {
+        let windows = changes(self.cluster.snapshot);
+        while let Some(Reverse((instant, _))) = self.events.peek().copied() {
+            self.now = instant;
+            // Trees in which something arrived or was freed; others have nothing new to decide.
+            let mut touched: BTreeSet<usize> = BTreeSet::new();
+            while let Some(event) = self.next_at(instant) {
+                self.happen(event, &windows, &mut touched);
+            }
+            for root in touched {
+                while self.cycle(root) {}
+            }
+        }
+        for (run, workload) in self.runs.iter_mut().zip(&self.cluster.snapshot.workloads) {
+            let ran: i64 = run.attempts.iter().map(|attempt| (attempt.end - attempt.start).0).sum();
+            let last = run.attempts.last().map_or(workload.earliest_start, |attempt| attempt.end);
+            run.waited = Seconds((last - workload.earliest_start).0.saturating_sub(ran));
+        }
+        self.runs
+    }
+
+    fn next_at(&mut self, instant: Timestamp) -> Option<Event> {
+        self.events.peek().filter(|Reverse((at, _))| *at == instant)?;
+        self.events.pop().map(|Reverse((_, event))| event)
+    }
+
+    fn happen(&mut self, event: Event, windows: &[(Timestamp, Vec<NodeId>)], touched: &mut BTreeSet<usize>) {
+        let snapshot = self.cluster.snapshot;
+        match event {
+            Event::Finish { workload, attempt } => {
+                if self.runs[workload].attempts.len() == attempt
+                    && let Some(root) = self.finish(workload)
+                {
+                    self.unpark(root);
+                    touched.insert(root);
+                }
+            }
+            Event::RunningStarts(index) => {
+                self.ledger.add(snapshot.running[index].queue, &snapshot.running[index].uses);
+            }
+            Event::RunningEnds(index) => {
+                self.ledger.remove(snapshot.running[index].queue, &snapshot.running[index].uses);
+                self.free(snapshot.running[index].queue, touched);
+            }
+            Event::Window(index) => {
+                self.ledger.adopt(Tree::at(snapshot, self.now));
+                for node in &windows[index].1 {
+                    self.free(*node, touched);
+                }
+            }
+            Event::Arrival(order) => {
+                let workload = self.cluster.by_order[order];
+                if let Some(queue) = self.queue_of(workload) {
+                    self.enqueue(workload, queue);
+                    touched.insert(self.root_of[queue]);
+                }
+            }
+        }
+    }
+
+    fn free(&mut self, node: NodeId, touched: &mut BTreeSet<usize>) {
+        if let Some(root) = self.root_of_node.get(node.0 as usize).copied().flatten() {
+            self.unpark(root);
+            touched.insert(root);
+        }
+    }
+
+    fn queue_of(&self, workload: usize) -> Option<usize> {
+        let node = self.cluster.snapshot.workloads[workload].queue;
+        self.queue_of_node.get(node.0 as usize).copied().flatten()
+    }
+
+    fn enqueue(&mut self, workload: usize, queue: usize) {
+        let rank = self.cluster.rank(workload);
+        self.queues[queue].pending.push(rank, self.class_of[workload]);
+    }
+
+    /// Capacity was freed somewhere in the tree: who was parked may be tried again.
+    pub(super) fn unpark(&mut self, root: usize) {
+        self.freed[root] += 1;
+        let (ledger, snapshot) = (&self.ledger, self.cluster.snapshot);
+        for &queue in &self.trees[root] {
+            let Line { pending, samples, node, plain, .. } = &mut self.queues[queue];
+            // In a plain queue a head that does not fit would only be parked again.
+            let fits = |class: usize| {
+                snapshot.workloads[samples[class]].options.iter().any(|option| ledger.fits(*node, &option.uses))
+            };
+            pending.unpark(|class| !*plain || fits(class));
+        }
+    }
+
+    /// Starts an attempt; the ledger already knows.
+    pub(super) fn admit(&mut self, workload: usize, option: usize) {
+        let it = &self.cluster.snapshot.workloads[workload];
+        let whole = whole_runtime(it, workload, option, self.runtimes);
+        let duration = self.progress[workload].remaining(whole);
+        let end = Timestamp(self.now.0.saturating_add(duration.0));
+        let attempt = Attempt { start: self.now, end, option, evicted: false };
+        self.cluster.holders.attempts[workload] = Some(attempt);
+        self.cluster.holders.by_queue[it.queue.0 as usize].insert(workload);
+        let attempt = self.runs[workload].attempts.len();
+        self.events.push(Reverse((end, Event::Finish { workload, attempt })));
+    }
+
+    fn leave(&mut self, workload: usize) -> Option<Attempt> {
+        let it = &self.cluster.snapshot.workloads[workload];
+        self.ledger.remove(it.queue, self.cluster.held(workload));
+        self.cluster.holders.by_queue[it.queue.0 as usize].remove(&workload);
+        self.cluster.holders.attempts[workload].take()
+    }
+
+    /// The tree in which its quota is free now.
+    fn finish(&mut self, workload: usize) -> Option<usize> {
+        let attempt = self.leave(workload)?;
+        let runtime = self.cluster.snapshot.workloads[workload].options[attempt.option].runtime;
+        let margin = match self.runtimes {
+            Runtimes::P50 => (runtime.p90 - runtime.p50).max(Seconds::ZERO),
+            Runtimes::P90 | Runtimes::Explicit(_) => Seconds::ZERO,
+        };
+        let run = &mut self.runs[workload];
+        run.attempts.push(attempt);
+        run.end = Some(attempt.end);
+        run.end_p90 = Some(Timestamp(attempt.end.0.saturating_add(margin.0)));
+        self.queue_of(workload).map(|queue| self.root_of[queue])
+    }
+
+    pub(super) fn evict(&mut self, workload: usize) {
+        let Some(attempt) = self.leave(workload) else { return };
+        let it = &self.cluster.snapshot.workloads[workload];
+        let whole = whole_runtime(it, workload, attempt.option, self.runtimes);
+        self.progress[workload].evicted(it.interruption, whole, self.now - attempt.start);
+        self.cluster.holders.evictions[workload] += 1;
+        self.runs[workload].attempts.push(Attempt { end: self.now, evicted: true, ..attempt });
+        if let Some(queue) = self.queue_of(workload) {
+            self.enqueue(workload, queue);
+        }
+    }
+}
