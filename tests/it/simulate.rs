@@ -137,9 +137,12 @@ fn a_head_that_can_never_fit_blocks_a_strict_queue_for_ever() {
 
 #[test]
 fn a_stopped_queue_admits_nothing() {
-    check(a_snapshot().queue("batch").gpus("a100", 4).stopped().job(a_job("1")), &expect![[r#"
+    check(
+        a_snapshot().queue("batch").gpus("a100", 4).stopped().job(a_job("1")),
+        &expect![[r#"
         1: never
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -294,7 +297,8 @@ fn victims_that_need_not_go_are_spared() {
 #[test]
 fn of_equal_priority_the_newer_yields_when_the_policy_says_so() {
     // The older one could not start before; when it comes, the newer one has been running for half an hour.
-    let jobs = [a_job("1-older").created("11:00").not_before("12:30"), a_job("2-newer").runs(hours(2)).created("11:30")];
+    let jobs =
+        [a_job("1-older").created("11:00").not_before("12:30"), a_job("2-newer").runs(hours(2)).created("11:30")];
     let queue = a_snapshot().queue("batch").gpus("a100", 1);
     check(
         queue.clone().preempts_within(LowerOrNewerEqualPriority).jobs(jobs.clone()),
@@ -344,24 +348,32 @@ fn fungible() -> World {
 
 #[test]
 fn borrowing_on_the_first_flavor_comes_before_the_next_flavor() {
-    check(fungible(), &expect![[r#"
+    check(
+        fungible(),
+        &expect![[r#"
         1: 12:00-13:00 a100
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn when_can_borrow_may_ask_for_the_next_flavor_first() {
-    check(fungible().tries_next_flavor_before_borrowing(), &expect![[r#"
+    check(
+        fungible().tries_next_flavor_before_borrowing(),
+        &expect![[r#"
         1: 12:00-13:00 h100
-    "#]]);
+    "#]],
+    );
 }
 
 /// The first flavor is taken by less important work, the second is free.
 fn occupied() -> World {
-    a_snapshot().queue("batch").gpus("a100", 1).gpus("h100", 1).preempts_within(LowerPriority).jobs([
-        a_job("1-low").on("a100").runs(hours(2)),
-        a_job("2-high").priority(5).created("12:30"),
-    ])
+    a_snapshot()
+        .queue("batch")
+        .gpus("a100", 1)
+        .gpus("h100", 1)
+        .preempts_within(LowerPriority)
+        .jobs([a_job("1-low").on("a100").runs(hours(2)), a_job("2-high").priority(5).created("12:30")])
 }
 
 #[test]
@@ -430,10 +442,8 @@ fn preference_may_put_preemption_over_borrowing() {
 #[test]
 fn less_borrowing_goes_first_whatever_the_priority() {
     check(
-        two_teams().jobs([
-            a_job("1-borrows").queue("blue").gpus(5).priority(9),
-            a_job("2-within").queue("red").gpus(4),
-        ]),
+        two_teams()
+            .jobs([a_job("1-borrows").queue("blue").gpus(5).priority(9), a_job("2-within").queue("red").gpus(4)]),
         &expect![[r#"
             1-borrows: 13:00-14:00 a100
             2-within: 12:00-13:00 a100

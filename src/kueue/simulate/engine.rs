@@ -65,7 +65,10 @@ pub(super) struct Engine<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
     /// The attempt of that number ends; it is stale when the workload was evicted before.
-    Finish { workload: usize, attempt: usize },
+    Finish {
+        workload: usize,
+        attempt: usize,
+    },
     RunningEnds(usize),
     RunningStarts(usize),
     Window(usize),

@@ -22,7 +22,9 @@ pub(super) struct Nomination {
 pub(super) enum Mode {
     Fits,
     /// There is quota for it, but others use it. `victims` may be empty: then it can only wait.
-    Waits { victims: Vec<usize> },
+    Waits {
+        victims: Vec<usize>,
+    },
 }
 
 /// How one option stands, worst cell first. The order is Kueue's preference.
