@@ -98,6 +98,8 @@ fn choices_of<'r>(
     if let Some(resource) = requests.keys().find(|resource| !ignore_undeclared && !covered(resource)) {
         return Err(Refusal::Uncovered { pod_set: at, resource: resource.clone() });
     }
+    let named = |flavor: &FlavorName| allowed.iter().any(|name| name == flavor.as_str());
+    let speaks = rules.groups.iter().flat_map(|group| &group.flavors).any(named);
     let mut choices = Vec::new();
     for group in &rules.groups {
         let amounts: Vec<(&ResourceName, Amount)> = group
@@ -108,9 +110,8 @@ fn choices_of<'r>(
         if amounts.is_empty() {
             continue;
         }
-        // A promise that names none of a group's flavors does not speak of that group.
-        let named = |flavor: &FlavorName| allowed.iter().any(|name| name == flavor.as_str());
-        let restricted = group.flavors.iter().any(named);
+        // A promise that names none of a group's flavors does not speak of that group, unless it names none at all.
+        let restricted = !allowed.is_empty() && (!speaks || group.flavors.iter().any(named));
         let specs = group.flavors.iter().filter_map(|name| catalog.flavors.get(name.as_str()));
         let keys: BTreeSet<&str> = specs.flat_map(|known| known.spec.node_labels.keys().map(String::as_str)).collect();
         let mut reasons = Vec::new();

@@ -1,4 +1,4 @@
-mod assemble_units;
+mod assemble;
 mod brute;
 mod check;
 mod check_quota;
