@@ -84,7 +84,7 @@ pub fn assemble(manifests: &[Manifest], given: &Given) -> Assembled {
             Placed::Unplaceable(_) | Placed::NotQueued | Placed::LeftOut => {}
         }
     }
-    ground.promises.tell_unused(&mut findings);
+    ground.promises.tell_unused(&submissions, &mut findings);
     sorted.tell(&ground.without_runtime, &mut findings);
     sorted.order();
     // 4. The value.

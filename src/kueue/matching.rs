@@ -118,8 +118,8 @@ impl<'a> Promises<'a> {
         found
     }
 
-    /// Tells of SLOs that spoke for nothing.
-    pub fn tell_unused(&self, findings: &mut Findings) {
+    /// Tells of SLOs that spoke for nothing, and of the name one may have meant.
+    pub fn tell_unused(&self, submissions: &[Submission<'_>], findings: &mut Findings) {
         let idle = self.list.iter().enumerate().filter(|(at, _)| !self.used.contains(at));
         for (_, promise) in idle {
             let place = if promise.spec.target_ref.is_some() { "/spec/targetRef" } else { "/spec/selector" };
@@ -131,6 +131,12 @@ impl<'a> Promises<'a> {
             .at(promise.manifest.span(place), "matches nothing");
             if promise.spec.target_ref.is_none() && promise.spec.selector.is_none() {
                 finding.hint = Some(format!("give a targetRef or selector, or name it on a job with {SLO}"));
+            }
+            if let Some(target) = &promise.spec.target_ref {
+                let alike = submissions.iter().map(|submission| submission.manifest).filter(|manifest| {
+                    manifest.namespace == promise.manifest.namespace && manifest.kind == target.kind
+                });
+                finding.hint = nearest(&target.name, alike.map(|manifest| manifest.name.as_str()));
             }
             findings.push(finding);
         }

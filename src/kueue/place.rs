@@ -113,7 +113,7 @@ pub fn place<'a>(submission: &Submission<'a>, ground: &mut Ground<'_, 'a>, findi
             let workload =
                 workload(submission, (queue, options), promise.as_ref(), (tenant, priority), ground, findings);
             if submission.progress == Progress::Active && submission.workload.is_none() {
-                return already_running(submission, workload, findings);
+                return already_running(submission, &workload, promise.as_ref(), ground.frame, findings);
             }
             Placed::Planned(workload)
         }
@@ -344,7 +344,13 @@ fn workload<'a>(
 }
 
 /// Its own status says that it runs, and no Workload says on what: with one way to run there is nothing to guess.
-fn already_running(submission: &Submission<'_>, workload: Workload, findings: &mut Findings) -> Placed {
+fn already_running(
+    submission: &Submission<'_>,
+    workload: &Workload,
+    promise: Option<&Promise<'_>>,
+    frame: Frame,
+    findings: &mut Findings,
+) -> Placed {
     let [option] = &workload.options[..] else {
         let flavors: Vec<&str> = workload.options.iter().map(|option| option.flavor.as_str()).collect();
         let message = format!(
@@ -360,7 +366,12 @@ fn already_running(submission: &Submission<'_>, workload: Workload, findings: &m
     };
     let started = submission.manifest.at("/status/startTime").and_then(serde_json::Value::as_str);
     let start = started.and_then(|text| crate::calendar::parse_instant(text).ok()).unwrap_or(workload.created);
-    let end = |runtime: Seconds| option.runtime.known.then_some(start + runtime);
+    let start = start.min(frame.now);
+    let (end_p50, end_p90) = if option.runtime.known {
+        running::ends(submission, (start, option.runtime), promise, frame, findings)
+    } else {
+        (None, None)
+    };
     Placed::Running(Running {
         key: workload.key.clone(),
         tenant: workload.tenant.clone(),
@@ -369,8 +380,8 @@ fn already_running(submission: &Submission<'_>, workload: Workload, findings: &m
         uses: option.uses.clone(),
         priority: workload.priority,
         start,
-        end_p50: end(option.runtime.p50),
-        end_p90: end(option.runtime.p90),
+        end_p50,
+        end_p90,
         due: workload.due.clone(),
     })
 }

@@ -62,7 +62,7 @@ pub fn expand<'a>(
         for (at, rate) in card.spec.rates.iter().enumerate() {
             let place = format!("/spec/rates/{at}");
             let Some(times) = times(card, rate, &place, (from, to), findings) else { continue };
-            for (cell, price) in priced_cells(card, rate, &place, catalog, queues, findings) {
+            for (cell, price) in priced_cells(card, (at, rate), catalog, queues, findings) {
                 let into = if rate.recurring.is_some() { &mut special } else { &mut everyday };
                 let stretch = |(start, end): &(Timestamp, Timestamp)| Stretch {
                     start: *start,
@@ -171,12 +171,12 @@ fn times(
 /// The cells a rate prices, with the price of one base unit (of one core for cpu) for one hour.
 fn priced_cells(
     card: &Known<'_, RateCardSpec>,
-    rate: &Rate,
-    place: &str,
+    (at, rate): (usize, &Rate),
     catalog: &Catalog<'_>,
     queues: &Queues,
     findings: &mut Findings,
 ) -> Vec<(CellId, Money)> {
+    let place = format!("/spec/rates/{at}");
     let resource = ResourceName::from(rate.resource.as_str());
     let mut refuse = |severity: Severity, code: &'static str, field: &str, message: String| {
         let span = card.manifest.span(&format!("{place}{field}"));
@@ -205,7 +205,7 @@ fn priced_cells(
     let nanos = div_round_half_even(amount.nanos, units_per_price);
     // A byte's price is below a billionth in most currencies; a plan with a price off by over a percent would mislead.
     if (nanos * units_per_price - amount.nanos).abs() * 100 > amount.nanos.abs() {
-        let message = format!("is too small per unit of {resource} to plan with; only reports count it");
+        let message = format!("rates[{at}] is too small per unit of {resource} to plan with; only reports count it");
         return refuse(Severity::Note, codes::RATE_UNUSED, "/amount", message);
     }
     let flavors = flavors_of(rate, catalog);
@@ -214,8 +214,13 @@ fn priced_cells(
     let cells = ids.filter(|(_, cell)| cell.resource == resource && named(&cell.flavor));
     let priced: Vec<(CellId, Money)> = cells.map(|(id, _)| (id, Money { nanos })).collect();
     if priced.is_empty() {
-        let message = format!("no queue has quota of {resource} that this rate could price");
-        return refuse(Severity::Note, codes::RATE_UNUSED, "", message);
+        let whose = match (&rate.flavor, &rate.device) {
+            (Some(flavor), _) => format!(" on {flavor}"),
+            (None, Some(device)) => format!(" on a flavor with the device {device}"),
+            (None, None) => String::new(),
+        };
+        let message = format!("rates[{at}] prices nothing here: no queue has quota of {resource}{whose}");
+        refuse(Severity::Note, codes::RATE_UNUSED, "", message);
     }
     priced
 }

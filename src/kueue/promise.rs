@@ -73,10 +73,10 @@ pub fn read<'a>(slo: &'a Known<'a, WorkloadSloSpec>, catalog: &Catalog<'_>, find
 }
 
 impl Promise<'_> {
-    /// Whether it says of any flavor how long the work runs.
+    /// Whether it says anything of how long the work runs, be it wrong.
     #[must_use]
-    pub fn knows_runtime(&self) -> bool {
-        self.expected.is_some() || !self.by_flavor.is_empty()
+    pub fn speaks_of_runtime(&self) -> bool {
+        self.spec.expected_runtime.is_some() || !self.spec.flavor_runtimes.is_empty()
     }
 
     /// How long work runs on these flavors together: the slowest of them decides. `None`: not declared.

@@ -21,7 +21,7 @@ pub fn tell<'a>(
         ground.without_runtime.push(workload.key.to_string());
         return;
     };
-    if !promise.knows_runtime() {
+    if !promise.speaks_of_runtime() {
         let slo = promise.manifest;
         if ground.told_without_runtime.insert((&slo.namespace, &slo.name)) {
             let message = "declares no runtime; its work is taken to run to the end of the horizon, without a verdict";

@@ -16,7 +16,7 @@ use super::queues::Queues;
 use crate::api::scenario;
 use crate::failure::Finding;
 use crate::names::{FlavorName, ResourceName, TenantId, WorkloadKey};
-use crate::plan::snapshot::{CellId, Running};
+use crate::plan::snapshot::{CellId, Running, Runtime};
 use crate::units::{Amount, Timestamp};
 
 /// An admitted workload. `None` when its queue is not there: then nothing can be said of its quota.
@@ -53,21 +53,7 @@ pub fn admitted(
     let runtime = promise.and_then(|promise| promise.runtime(&deciding));
     let (end_p50, end_p90) = match runtime {
         None => (None, None),
-        Some(runtime) => {
-            let (p50, p90) = (start + runtime.p50, start + runtime.p90);
-            let end = [p50, p90].into_iter().find(|end| *end > frame.now);
-            if end.is_none() {
-                let message = format!(
-                    "still runs although nine of ten runs end by {}; it is taken to hold its quota to the horizon's end",
-                    shown(p90, frame)
-                );
-                findings.push(
-                    Finding::warning(codes::OUTRUN, submission.subject(), message)
-                        .at(promise.and_then(|promise| promise.manifest.span("/spec/expectedRuntime")), "outlasted"),
-                );
-            }
-            (end, end.map(|_| p90))
-        }
+        Some(runtime) => ends(submission, (start, runtime), promise, frame, findings),
     };
     let name = deciding.iter().map(FlavorName::as_str).collect::<Vec<_>>().join("+");
     Some(Running {
@@ -82,6 +68,29 @@ pub fn admitted(
         end_p90,
         due: promise.and_then(|promise| promise.due(submission.created.unwrap_or(start))),
     })
+}
+
+/// The p50 and p90 ends of work that still runs now.
+pub fn ends(
+    submission: &Submission<'_>,
+    (start, runtime): (Timestamp, Runtime),
+    promise: Option<&Promise<'_>>,
+    frame: Frame,
+    findings: &mut Findings,
+) -> (Option<Timestamp>, Option<Timestamp>) {
+    let (p50, p90) = (start + runtime.p50, start + runtime.p90);
+    let end = [p50, p90].into_iter().find(|end| *end > frame.now);
+    if end.is_none() {
+        let message = format!(
+            "still runs although nine of ten runs end by {}; it is taken to hold its quota to the horizon's end",
+            shown(p90, frame)
+        );
+        findings.push(
+            Finding::warning(codes::OUTRUN, submission.subject(), message)
+                .at(promise.and_then(|promise| promise.manifest.span("/spec/expectedRuntime")), "outlasted"),
+        );
+    }
+    (end, end.map(|_| p90))
 }
 
 /// What the Scenario says is running. Work that is over by now is left out.

@@ -13,6 +13,7 @@ pub mod proposal;
 pub mod sentence;
 pub mod snapshot;
 pub mod summary;
+pub mod validate;
 pub mod watch;
 
 pub use check::check;

@@ -1,6 +1,6 @@
 //! The planner's input: one immutable value that says everything the planner may know.
 //!
-//! Invariants (kept by `kueue::assemble` and the importers, checked by [`Snapshot::validate`]):
+//! Invariants (kept by `kueue::assemble` and the importers, checked by [`Snapshot::problems`]):
 //! - every id is an index into the vector it names; a node's parent is a Cohort and the tree has no cycle;
 //! - every amount in a [`RunOption`] is positive and names a cell at most once; zero requests are simply absent
 //!   (a workload without accelerators may use no cell at all);

@@ -277,9 +277,9 @@ fn a_promise_may_allow_some_flavors_and_know_a_runtime_for_each() {
         warning SG025 Job evals/train: fits no flavor of ClusterQueue batch (h100: its WorkloadSLO does not allow it; a100: its WorkloadSLO does not allow it; spot: the taint spot:NoSchedule is not tolerated)
     "#]]);
     check_flavors("", ", allowedFlavors: [a1oo], expectedRuntime: {p50: 1h}", expect![[r#"
-        evals/train: [2 h100/gpu, 1 node/cpu] 1 h | [2 a100/gpu, 1 node/cpu] 1 h
         error SG022 WorkloadSLO evals/slo: names the ResourceFlavor `a1oo`, which is not there
           hint: did you mean `a100`?
+        warning SG025 Job evals/train: fits no flavor of ClusterQueue batch (node: its WorkloadSLO does not allow it)
     "#]]);
 }
 

@@ -47,7 +47,13 @@ fn a_window_is_an_instant_to_an_instant_or_recurs_on_the_wall_clock() {
     quantity: 1
     effect: Add
     recurring: {days: [Sun], startTime: \"09:00\", endTime: \"10:00\", timeZone: America/New_York}",
-        expect![[r#""#]],
+        expect![[r#"
+            window repair Cap 2 a100/gpu at batch, 18:00 to 20:00
+            window night Reserve 3 a100/gpu at batch, 22:00 to Sun 25 06:00
+            window night Reserve 3 a100/gpu at batch, Sun 25 22:00 to Mon 26 06:00
+            window night Reserve 3 a100/gpu at batch, Sat 31 22:00 to Sun 01 06:00
+            window from-afar Add 1 a100/gpu at batch, Sun 25 14:00 to Sun 25 15:00
+        "#]],
     );
 }
 
@@ -62,7 +68,19 @@ fn windows_that_cannot_be_meant_are_errors() {
   - {name: backwards, clusterQueue: batch, flavor: a100, resource: nvidia.com/gpu, quantity: 2, effect: Cap, start: \"2026-10-24T18:00:00Z\", end: \"2026-10-24T18:00:00Z\"}
   - {name: never, clusterQueue: batch, flavor: a100, resource: nvidia.com/gpu, quantity: 2, effect: Cap, start: \"2026-10-24T18:00:00Z\"}
   - {name: negative, clusterQueue: batch, flavor: a100, resource: nvidia.com/gpu, quantity: -2, effect: Cap, start: \"2026-10-24T18:00:00Z\", end: \"2026-10-24T20:00:00Z\"}",
-        expect![[r#""#]],
+        expect![[r#"
+
+            error SG042 CapacityPlan plan: window `nowhere`: no ClusterQueue `bacth` is there
+              hint: did you mean `batch`?
+            error SG042 CapacityPlan plan: window `both`: exactly one of clusterQueue and cohort is needed
+            error SG022 CapacityPlan plan: window `no-flavor`: no ResourceFlavor `a10` is there
+              hint: did you mean `a100`?
+            error SG042 CapacityPlan plan: window `no-quota`: no queue or cohort has quota of nvidia.com/gpus on a100
+              hint: did you mean `nvidia.com/gpu`?
+            error SG043 CapacityPlan plan: window `backwards`: it ends before it starts
+            error SG043 CapacityPlan plan: window `never`: it needs either start and end, or recurring
+            error SG038 CapacityPlan plan: window `negative`: `-2` is negative; quantities here are zero or more
+        "#]],
     );
 }
 
@@ -110,7 +128,13 @@ metadata: {name: second}
 spec: {}
 ",
     );
-    expect![[r#""#]].assert_eq(&findings(&assembled(&text)));
+    expect![[r#"
+        error SG049 CapacityPlan plan: no ClusterQueue `bach` is there
+          hint: did you mean `batch`?
+        error SG049 CapacityPlan plan: no Cohort `everything` is there
+        warning SG048 CapacityPlan second: is one of several CapacityPlans; `plan`, the first by name, is followed
+          hint: give one CapacityPlan a run, or name the one to follow
+    "#]].assert_eq(&findings(&assembled(&text)));
 }
 
 /// One rate card's spec, in flow style, priced from noon in Madrid on 30 November 2026.
@@ -168,7 +192,13 @@ fn rates_price_cells_everyday_and_by_the_clock() {
             {resource: memory, unit: GiBHour, amount: \"0.005\"}, \
             {resource: energy, unit: KWh, amount: \"0.20\"}, \
             {flavor: b200, resource: nvidia.com/gpu, unit: GpuHour, amount: \"9\"}]"],
-        expect![[r#""#]],
+        expect![[r#"
+            price a100/cpu 0.04 EUR
+            price a100/nvidia.com/gpu 2.50 EUR; 1.25 22:00 to Tue 01 06:00; 1.25 Tue 01 22:00 to Wed 02 06:00; 1.25 Mon 07 22:00 to Tue 08 06:00
+            price h100/cpu 0.04 EUR
+            note SG046 RateCard card-0: rates[3] is too small per unit of memory to plan with; only reports count it
+            note SG046 RateCard card-0: rates[5] prices nothing here: no queue has quota of nvidia.com/gpu on b200
+        "#]],
     );
 }
 
@@ -180,7 +210,9 @@ fn a_card_that_comes_into_force_later_is_a_stretch_of_time() {
             "currency: EUR, effectiveFrom: \"2026-12-01T00:00:00Z\", rates: [{device: big-board, resource: nvidia.com/gpu, unit: GpuHour, amount: \"3\"}]",
             "currency: USD, effectiveTo: \"2026-01-01T00:00:00Z\", rates: [{resource: cpu, unit: CpuHour, amount: \"1\"}]",
         ],
-        expect![[r#""#]],
+        expect![[r#"
+            price a100/nvidia.com/gpu 2.50 EUR; 3.00 Tue 01 01:00 to Tue 08 12:00
+        "#]],
     );
 }
 
@@ -191,7 +223,15 @@ fn overlapping_rates_and_mixed_currencies_are_refused() {
             "currency: EUR, rates: [{flavor: a100, resource: nvidia.com/gpu, unit: GpuHour, amount: \"2.50\"}, {resource: nvidia.com/gpu, unit: GpuHour, amount: \"2\"}]",
             "currency: USD, rates: [{resource: cpu, unit: GpuHour, amount: \"1\"}]",
         ],
-        expect![[r#""#]],
+        expect![[r#"
+            price a100/nvidia.com/gpu 2.50 EUR
+            price h100/nvidia.com/gpu 2.00 EUR
+            error SG045 RateCard card-1: is in USD while `card-0`, in force together with it, is in EUR
+              hint: give all rate cards in one currency; nothing here converts money
+            error SG038 RateCard card-1: GpuHour does not measure cpu
+            error SG044 RateCard card-0: prices what rates[0] of `card-0` prices at the same time
+              hint: end one before the other begins, or remove one
+        "#]],
     );
 }
 
@@ -215,5 +255,15 @@ spec:
     spec: {template: {spec: {containers: [{resources: {limits: {nvidia.com/gpu: 1}}}]}}}
 ",
     );
-    expect![[r#""#]].assert_eq(&whole(&assembled(&text)));
+    expect![[r#"
+        from 2026-10-24T12:00:00+02:00 to 2026-10-26T11:00:00+01:00
+        queue batch: 4 a100/gpu
+        CronJob evals/nightly-29881470 in batch, created Sun 25 02:30, from Sun 25 02:30, no SLO: [1 a100/gpu] ?
+        CronJob evals/nightly-29881530 in batch, created Sun 25 02:30, from Sun 25 02:30, no SLO: [1 a100/gpu] ?
+        CronJob evals/nightly-29881710 in batch, created Sun 25 05:30, from Sun 25 05:30, no SLO: [1 a100/gpu] ?
+        CronJob evals/nightly-29882970 in batch, created Mon 26 02:30, from Mon 26 02:30, no SLO: [1 a100/gpu] ?
+        CronJob evals/nightly-29883150 in batch, created Mon 26 05:30, from Mon 26 05:30, no SLO: [1 a100/gpu] ?
+        warning SG036 input: without a WorkloadSLO nobody knows how long they run, so they are taken to run to the end of the horizon: evals/nightly-29881470, evals/nightly-29881530, evals/nightly-29881710, evals/nightly-29882970, evals/nightly-29883150
+          hint: give them a WorkloadSLO with expectedRuntime
+    "#]].assert_eq(&whole(&assembled(&text)));
 }
