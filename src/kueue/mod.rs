@@ -1,5 +1,6 @@
 //! Reading Kubernetes and Kueue objects the way Kueue does.
 
+mod admissible;
 pub mod assemble;
 pub mod catalog;
 pub mod codes;

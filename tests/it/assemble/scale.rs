@@ -42,9 +42,8 @@ fn ten_thousand_jobs_with_a_promise_each_are_assembled_at_once() {
     let millis = start.elapsed().as_millis();
     assert_eq!(assembled.snapshot.workloads.len(), 10_000);
     assert!(assembled.findings.is_empty());
-    // An unoptimised build on a busy machine takes under a second; a nested scan would take minutes.
-    assert!(millis < 10_000, "took {millis} ms");
-    eprintln!("TIME {millis}");
+    // Unoptimised and on a busy machine it takes seconds; a scan of all promises for each job would take minutes.
+    assert!(millis < 60_000, "took {millis} ms");
 }
 
 #[test]
