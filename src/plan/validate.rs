@@ -29,7 +29,9 @@ impl Snapshot {
         for one in &self.running {
             self.uses_problems(one.key.as_str(), &one.uses, &mut problems);
             self.queue_problems(one.key.as_str(), one.queue, &mut problems);
-            if one.end_p50.is_some_and(|end| end <= self.now) || one.end_p50.zip(one.end_p90).is_some_and(|(p50, p90)| p90 < p50) {
+            if one.end_p50.is_some_and(|end| end <= self.now)
+                || one.end_p50.zip(one.end_p90).is_some_and(|(p50, p90)| p90 < p50)
+            {
                 problems.push(format!("{}: its ends do not ascend from now", one.key));
             }
         }
@@ -43,7 +45,8 @@ impl Snapshot {
         }
         for price in &self.prices {
             let disjoint = price.windows.windows(2).all(|pair| pair[0].end <= pair[1].start);
-            if !self.has_cell(price.cell) || !disjoint || price.windows.iter().any(|window| window.start >= window.end) {
+            if !self.has_cell(price.cell) || !disjoint || price.windows.iter().any(|window| window.start >= window.end)
+            {
                 problems.push("a price's windows are empty, overlap, or are of no cell".to_owned());
             }
         }
@@ -104,7 +107,9 @@ impl Snapshot {
             problems.push(format!("{who}: its value is not positive"));
         }
         let tiers = workload.due.as_ref().map_or(&[][..], |due| &due.tiers);
-        if !tiers.windows(2).all(|pair| pair[0].after < pair[1].after) || tiers.iter().any(|tier| tier.value_percent > 100) {
+        if !tiers.windows(2).all(|pair| pair[0].after < pair[1].after)
+            || tiers.iter().any(|tier| tier.value_percent > 100)
+        {
             problems.push(format!("{who}: its tiers do not ascend or pass 100 percent"));
         }
     }

@@ -365,7 +365,8 @@ spec: {template: {spec: {containers: [{}]}}}
         note SG051 input: finished, so not planned: Job evals/done
         note SG050 input: not managed by Kueue, so not planned: Job evals/stranger
           hint: the label kueue.x-k8s.io/queue-name puts work under Kueue (on a CronJob: in its jobTemplate)
-    "#]].assert_eq(&findings(&assembled(&text)));
+    "#]]
+    .assert_eq(&findings(&assembled(&text)));
 }
 
 #[test]

@@ -27,7 +27,9 @@ spec: {now: \"2026-11-30T12:00:00+01:00\", timeZone: Europe/Madrid, horizon: 12h
 /// The job under one SLO, whose spec is given in flow style.
 #[track_caller]
 fn check(spec: &str, expected: Expect) {
-    let slo = format!("apiVersion: stagger.dev/v1alpha1\nkind: WorkloadSLO\nmetadata: {{name: slo, namespace: evals}}\nspec: {{{spec}}}\n");
+    let slo = format!(
+        "apiVersion: stagger.dev/v1alpha1\nkind: WorkloadSLO\nmetadata: {{name: slo, namespace: evals}}\nspec: {{{spec}}}\n"
+    );
     let shown = whole(&assembled(&train(&slo)));
     let lines: Vec<&str> = shown.lines().skip(2).collect();
     expected.assert_eq(&format!("{}\n", lines.join("\n")));
@@ -38,18 +40,30 @@ const TO_TRAIN: &str = "targetRef: {group: batch, kind: Job, name: train}, ";
 #[test]
 fn a_due_time_is_an_instant_a_span_after_creation_or_a_time_of_day() {
     let runtime = ", expectedRuntime: {p50: 1h, p90: 90m}";
-    check(&format!("{TO_TRAIN}finishBy: \"2026-11-30T16:00:00Z\"{runtime}"), expect![[r#"
+    check(
+        &format!("{TO_TRAIN}finishBy: \"2026-11-30T16:00:00Z\"{runtime}"),
+        expect![[r#"
         Job evals/train in batch, softly due 17:00: [1 a100/gpu] 1 h / 1 h 30 min
-    "#]]);
-    check(&format!("{TO_TRAIN}finishWithin: 3h30m{runtime}"), expect![[r#"
+    "#]],
+    );
+    check(
+        &format!("{TO_TRAIN}finishWithin: 3h30m{runtime}"),
+        expect![[r#"
         Job evals/train in batch, softly due 15:30: [1 a100/gpu] 1 h / 1 h 30 min
-    "#]]);
-    check(&format!("{TO_TRAIN}finishByTime: {{time: \"17:00\", timeZone: America/New_York}}{runtime}"), expect![[r#"
+    "#]],
+    );
+    check(
+        &format!("{TO_TRAIN}finishByTime: {{time: \"17:00\", timeZone: America/New_York}}{runtime}"),
+        expect![[r#"
         Job evals/train in batch, softly due 23:00: [1 a100/gpu] 1 h / 1 h 30 min
-    "#]]);
-    check(&format!("{TO_TRAIN}finishByTime: {{time: \"09:30\", timeZone: Europe/Madrid}}{runtime}"), expect![[r#"
+    "#]],
+    );
+    check(
+        &format!("{TO_TRAIN}finishByTime: {{time: \"09:30\", timeZone: Europe/Madrid}}{runtime}"),
+        expect![[r#"
         Job evals/train in batch, softly due Tue 01 09:30: [1 a100/gpu] 1 h / 1 h 30 min
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -76,27 +90,39 @@ fn every_field_arrives() {
 
 #[test]
 fn kill_limits_are_no_runtimes() {
-    check(&format!("{TO_TRAIN}finishWithin: 4h"), expect![[r#"
+    check(
+        &format!("{TO_TRAIN}finishWithin: 4h"),
+        expect![[r#"
         Job evals/train in batch, softly due 16:00: [1 a100/gpu] ?
         warning SG036 WorkloadSLO evals/slo: declares no runtime; its work is taken to run to the end of the horizon, without a verdict
           hint: add expectedRuntime: {p50: 1h, p90: 1h30m}
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn a_promise_that_cannot_be_meant_is_an_error() {
-    check(&format!("{TO_TRAIN}finishWithin: 4h, expectedRuntime: {{p50: 2h, p90: 1h}}"), expect![[r#"
+    check(
+        &format!("{TO_TRAIN}finishWithin: 4h, expectedRuntime: {{p50: 2h, p90: 1h}}"),
+        expect![[r#"
         Job evals/train in batch, softly due 16:00: [1 a100/gpu] ?
         error SG035 WorkloadSLO evals/slo: p90 (1 h) is below p50 (2 h); nine of ten runs cannot end sooner than half do
-    "#]]);
-    check(&format!("{TO_TRAIN}finishWithin: 4h, expectedRuntime: {{p50: 0s}}"), expect![[r#"
+    "#]],
+    );
+    check(
+        &format!("{TO_TRAIN}finishWithin: 4h, expectedRuntime: {{p50: 0s}}"),
+        expect![[r#"
         Job evals/train in batch, softly due 16:00: [1 a100/gpu] ?
         error SG035 WorkloadSLO evals/slo: a runtime of zero says nothing
-    "#]]);
-    check(&format!("{TO_TRAIN}expectedRuntime: {{p50: 1h}}"), expect![[r#"
+    "#]],
+    );
+    check(
+        &format!("{TO_TRAIN}expectedRuntime: {{p50: 1h}}"),
+        expect![[r#"
         Job evals/train in batch: [1 a100/gpu] 1 h
         error SG037 WorkloadSLO evals/slo: gives none of finishBy, finishWithin and finishByTime; exactly one is needed
-    "#]]);
+    "#]],
+    );
     check(
         &format!("{TO_TRAIN}finishWithin: 4h, finishBy: \"2026-11-30T17:00:00Z\", expectedRuntime: {{p50: 1h}}"),
         expect![[r#"
@@ -105,7 +131,9 @@ fn a_promise_that_cannot_be_meant_is_an_error() {
         "#]],
     );
     check(
-        &format!("{TO_TRAIN}finishWithin: 4h, expectedRuntime: {{p50: 1h}}, interruption: {{tolerance: Checkpointable}}"),
+        &format!(
+            "{TO_TRAIN}finishWithin: 4h, expectedRuntime: {{p50: 1h}}, interruption: {{tolerance: Checkpointable}}"
+        ),
         expect![[r#"
             Job evals/train in batch, softly due 16:00: [1 a100/gpu] 1 h
             error SG038 WorkloadSLO evals/slo: Checkpointable needs checkpointInterval: how much work is lost at most
@@ -122,23 +150,32 @@ fn a_promise_that_cannot_be_meant_is_an_error() {
             error SG037 WorkloadSLO evals/slo: tiers must come later and be worth no more, each than the one before (at most 100)
         "#]],
     );
-    check(&format!("{TO_TRAIN}finishWithin: 4 hours, expectedRuntime: {{p50: 1h}}"), expect![[r#"
+    check(
+        &format!("{TO_TRAIN}finishWithin: 4 hours, expectedRuntime: {{p50: 1h}}"),
+        expect![[r#"
         Job evals/train in batch: [1 a100/gpu] 1 h
         error SG038 WorkloadSLO evals/slo: `4 hours` is not a duration such as 1h30m (units h, m, s, ms; whole numbers)
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn a_promise_that_cannot_be_kept_is_a_warning() {
     let runtime = "expectedRuntime: {p50: 2h}";
-    check(&format!("{TO_TRAIN}finishBy: \"2026-11-30T11:59:59+01:00\", {runtime}"), expect![[r#"
+    check(
+        &format!("{TO_TRAIN}finishBy: \"2026-11-30T11:59:59+01:00\", {runtime}"),
+        expect![[r#"
         Job evals/train in batch, softly due 11:59:59: [1 a100/gpu] 2 h
         warning SG033 Job evals/train: was due at 2026-11-30T11:59:59+01:00, before now; it can only be late
-    "#]]);
-    check(&format!("{TO_TRAIN}finishBy: \"2026-11-30T13:30:00+01:00\", {runtime}"), expect![[r#"
+    "#]],
+    );
+    check(
+        &format!("{TO_TRAIN}finishBy: \"2026-11-30T13:30:00+01:00\", {runtime}"),
+        expect![[r#"
         Job evals/train in batch, softly due 13:30: [1 a100/gpu] 2 h
         warning SG034 Job evals/train: takes 2 h (p50) but has 1 h 30 min from its earliest start at 2026-11-30T12:00:00+01:00 until it is due
-    "#]]);
+    "#]],
+    );
     check(
         &format!("{TO_TRAIN}finishWithin: 5h, notBefore: \"2026-11-30T16:00:00+01:00\", {runtime}"),
         expect![[r#"
@@ -150,26 +187,35 @@ fn a_promise_that_cannot_be_kept_is_a_warning() {
 
 #[test]
 fn a_promise_to_nobody_is_told_of() {
-    check("targetRef: {kind: Job, name: trian}, finishWithin: 4h, expectedRuntime: {p50: 1h}", expect![[r#"
+    check(
+        "targetRef: {kind: Job, name: trian}, finishWithin: 4h, expectedRuntime: {p50: 1h}",
+        expect![[r#"
         Job evals/train in batch, no SLO: [1 a100/gpu] ?
         warning SG031 WorkloadSLO evals/slo: speaks for nothing: no workload in its namespace matches
           hint: did you mean `train`?
         warning SG036 input: without a WorkloadSLO nobody knows how long they run, so they are taken to run to the end of the horizon: evals/train
           hint: give them a WorkloadSLO with expectedRuntime
-    "#]]);
-    check("selector: {matchLabels: {app: tune}}, finishWithin: 4h, expectedRuntime: {p50: 1h}", expect![[r#"
+    "#]],
+    );
+    check(
+        "selector: {matchLabels: {app: tune}}, finishWithin: 4h, expectedRuntime: {p50: 1h}",
+        expect![[r#"
         Job evals/train in batch, no SLO: [1 a100/gpu] ?
         warning SG031 WorkloadSLO evals/slo: speaks for nothing: no workload in its namespace matches
         warning SG036 input: without a WorkloadSLO nobody knows how long they run, so they are taken to run to the end of the horizon: evals/train
           hint: give them a WorkloadSLO with expectedRuntime
-    "#]]);
-    check("finishWithin: 4h, expectedRuntime: {p50: 1h}", expect![[r#"
+    "#]],
+    );
+    check(
+        "finishWithin: 4h, expectedRuntime: {p50: 1h}",
+        expect![[r#"
         Job evals/train in batch, no SLO: [1 a100/gpu] ?
         warning SG031 WorkloadSLO evals/slo: speaks for nothing: no workload in its namespace matches
           hint: give a targetRef or selector, or name it on a job with stagger.dev/slo
         warning SG036 input: without a WorkloadSLO nobody knows how long they run, so they are taken to run to the end of the horizon: evals/train
           hint: give them a WorkloadSLO with expectedRuntime
-    "#]]);
+    "#]],
+    );
 }
 
 fn slo(name: &str, spec: &str) -> String {
@@ -181,7 +227,8 @@ fn slo(name: &str, spec: &str) -> String {
 
 #[test]
 fn two_promises_for_one_workload_are_an_error_that_names_both() {
-    let both = slo("by-name", "targetRef: {kind: Job, name: train}") + &slo("by-label", "selector: {matchLabels: {app: train}}");
+    let both = slo("by-name", "targetRef: {kind: Job, name: train}")
+        + &slo("by-label", "selector: {matchLabels: {app: train}}");
     expect![[r#"
         error SG030 Job evals/train: the WorkloadSLOs `by-label` and `by-name` both speak for it
           hint: narrow one of them, or name one on the job: stagger.dev/slo: by-label
@@ -194,12 +241,16 @@ fn two_promises_for_one_workload_are_an_error_that_names_both() {
 fn the_annotation_settles_which_promise_speaks() {
     let both = slo("one", "selector: {}") + &slo("other", "selector: {matchLabels: {app: train}}");
     let named = |name: &str| {
-        let text = train(&both).replace("name: train, namespace: evals,", &format!("name: train, namespace: evals, annotations: {{stagger.dev/slo: {name}}},"));
+        let text = train(&both).replace(
+            "name: train, namespace: evals,",
+            &format!("name: train, namespace: evals, annotations: {{stagger.dev/slo: {name}}},"),
+        );
         findings(&assembled(&text))
     };
     expect![[r#"
         warning SG031 WorkloadSLO evals/one: speaks for nothing: no workload in its namespace matches
-    "#]].assert_eq(&named("other"));
+    "#]]
+    .assert_eq(&named("other"));
     expect![[r#"
         error SG032 Job evals/train: names the WorkloadSLO `othr`, which is not in namespace evals
           hint: did you mean `other`?
@@ -318,7 +369,8 @@ spec: {}
             gap_permille: 5,
             seed: 1,
         }
-    "#]].assert_eq(&format!("{:#?}\n", assembled.policy));
+    "#]]
+    .assert_eq(&format!("{:#?}\n", assembled.policy));
 }
 
 #[test]

@@ -56,7 +56,8 @@ fn cohorts_exist_by_name_and_hold_their_own_quota() {
         queue vision under research: 1500m a100/cpu, 4 a100/gpu borrows 2
         cohort company: 
         cohort research under company: 8 a100/gpu lends 2
-    "#]].assert_eq(&whole(&assembled(TREE)));
+    "#]]
+    .assert_eq(&whole(&assembled(TREE)));
 }
 
 #[test]
@@ -100,7 +101,8 @@ fn rules_of_a_queue_default_as_kueue_s_do() {
                 prefer_preemption_over_borrowing: false,
             },
         )
-    "#]].assert_eq(&format!("{:#?}\n", snapshot.nodes[0].kind));
+    "#]]
+    .assert_eq(&format!("{:#?}\n", snapshot.nodes[0].kind));
     expect![[r#"
         ClusterQueue(
             QueueRules {
@@ -138,15 +140,19 @@ fn rules_of_a_queue_default_as_kueue_s_do() {
                 prefer_preemption_over_borrowing: true,
             },
         )
-    "#]].assert_eq(&format!("{:#?}\n", assembled(TREE).snapshot.nodes[1].kind));
+    "#]]
+    .assert_eq(&format!("{:#?}\n", assembled(TREE).snapshot.nodes[1].kind));
 }
 
 #[test]
 fn cohorts_in_a_circle_are_told_of_once_and_their_queues_stand_still() {
     let cohort = |name: &str, parent: &str| {
-        format!("---\napiVersion: kueue.x-k8s.io/v1beta2\nkind: Cohort\nmetadata: {{name: {name}}}\nspec: {{parentName: {parent}}}\n")
+        format!(
+            "---\napiVersion: kueue.x-k8s.io/v1beta2\nkind: Cohort\nmetadata: {{name: {name}}}\nspec: {{parentName: {parent}}}\n"
+        )
     };
-    let text = TREE.to_owned() + &cohort("company", "holding") + &cohort("holding", "research") + &cohort("self", "self");
+    let text =
+        TREE.to_owned() + &cohort("company", "holding") + &cohort("holding", "research") + &cohort("self", "self");
     expect![[r#"
         from 2026-11-30T11:00:00Z to 2026-12-01T11:00:00Z
         queue speech under research (stopped): 4 a100/gpu lends 1
@@ -159,7 +165,8 @@ fn cohorts_in_a_circle_are_told_of_once_and_their_queues_stand_still() {
           hint: Kueue admits nothing below a circle; remove one of these parents
         error SG028 Cohort self: its parents run in a circle: self → self
           hint: Kueue admits nothing below a circle; remove one of these parents
-    "#]].assert_eq(&whole(&assembled(&text)));
+    "#]]
+    .assert_eq(&whole(&assembled(&text)));
 }
 
 /// Two groups, three GPU flavors with labels and taints, and one job whose pod spec is given.
@@ -224,27 +231,47 @@ const RUNTIME: &str = ", expectedRuntime: {p50: 1h}";
 
 #[test]
 fn flavors_stand_in_the_order_of_the_queue_without_those_whose_taints_are_not_tolerated() {
-    check_flavors("", RUNTIME, expect![[r#"
+    check_flavors(
+        "",
+        RUNTIME,
+        expect![[r#"
         evals/train: [2 h100/gpu, 1 node/cpu] 1 h | [2 a100/gpu, 1 node/cpu] 1 h
-    "#]]);
+    "#]],
+    );
     let tolerant = ", tolerations: [{key: spot, operator: Exists}]";
-    check_flavors(tolerant, RUNTIME, expect![[r#"
+    check_flavors(
+        tolerant,
+        RUNTIME,
+        expect![[r#"
         evals/train: [2 h100/gpu, 1 node/cpu] 1 h | [2 a100/gpu, 1 node/cpu] 1 h | [1 node/cpu, 2 spot/gpu] 1 h
-    "#]]);
+    "#]],
+    );
     let of_another_value = ", tolerations: [{key: spot, value: \"no\"}]";
-    check_flavors(of_another_value, RUNTIME, expect![[r#"
+    check_flavors(
+        of_another_value,
+        RUNTIME,
+        expect![[r#"
         evals/train: [2 h100/gpu, 1 node/cpu] 1 h | [2 a100/gpu, 1 node/cpu] 1 h
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn node_selectors_choose_among_flavors_by_the_labels_flavors_have() {
-    check_flavors(", nodeSelector: {gpu: a100, disk: ssd}", RUNTIME, expect![[r#"
+    check_flavors(
+        ", nodeSelector: {gpu: a100, disk: ssd}",
+        RUNTIME,
+        expect![[r#"
         evals/train: [2 a100/gpu, 1 node/cpu] 1 h
-    "#]]);
-    check_flavors(", nodeSelector: {gpu: b200}", RUNTIME, expect![[r#"
+    "#]],
+    );
+    check_flavors(
+        ", nodeSelector: {gpu: b200}",
+        RUNTIME,
+        expect![[r#"
         warning SG025 Job evals/train: fits no flavor of ClusterQueue batch (h100: its node selector asks for gpu=b200; a100: its node selector asks for gpu=b200; spot: the taint spot:NoSchedule is not tolerated)
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -256,31 +283,55 @@ fn node_affinity_terms_are_alternatives() {
     let not_h100 = "{matchExpressions: [{key: gpu, operator: NotIn, values: [h100]}]}";
     let zone = "{matchExpressions: [{key: zone, operator: Exists}]}";
     let elsewhere = "{matchExpressions: [{key: disk, operator: In, values: [ssd]}]}";
-    check_flavors(&terms(not_h100), RUNTIME, expect![[r#"
+    check_flavors(
+        &terms(not_h100),
+        RUNTIME,
+        expect![[r#"
         evals/train: [2 a100/gpu, 1 node/cpu] 1 h
-    "#]]);
-    check_flavors(&terms(zone), RUNTIME, expect![[r#"
+    "#]],
+    );
+    check_flavors(
+        &terms(zone),
+        RUNTIME,
+        expect![[r#"
         evals/train: [2 h100/gpu, 1 node/cpu] 1 h
-    "#]]);
-    check_flavors(&terms(&format!("{not_h100}, {elsewhere}")), RUNTIME, expect![[r#"
+    "#]],
+    );
+    check_flavors(
+        &terms(&format!("{not_h100}, {elsewhere}")),
+        RUNTIME,
+        expect![[r#"
         evals/train: [2 h100/gpu, 1 node/cpu] 1 h | [2 a100/gpu, 1 node/cpu] 1 h
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn a_promise_may_allow_some_flavors_and_know_a_runtime_for_each() {
     let slo = ", allowedFlavors: [a100, h100], expectedRuntime: {p50: 2h, p90: 3h}, flavorRuntimes: [{flavor: h100, p50: 30m, p90: 40m}]";
-    check_flavors("", slo, expect![[r#"
+    check_flavors(
+        "",
+        slo,
+        expect![[r#"
         evals/train: [2 h100/gpu, 1 node/cpu] 30 min / 40 min | [2 a100/gpu, 1 node/cpu] 2 h / 3 h
-    "#]]);
-    check_flavors("", ", allowedFlavors: [spot], expectedRuntime: {p50: 1h}", expect![[r#"
+    "#]],
+    );
+    check_flavors(
+        "",
+        ", allowedFlavors: [spot], expectedRuntime: {p50: 1h}",
+        expect![[r#"
         warning SG025 Job evals/train: fits no flavor of ClusterQueue batch (h100: its WorkloadSLO does not allow it; a100: its WorkloadSLO does not allow it; spot: the taint spot:NoSchedule is not tolerated)
-    "#]]);
-    check_flavors("", ", allowedFlavors: [a1oo], expectedRuntime: {p50: 1h}", expect![[r#"
+    "#]],
+    );
+    check_flavors(
+        "",
+        ", allowedFlavors: [a1oo], expectedRuntime: {p50: 1h}",
+        expect![[r#"
         error SG022 WorkloadSLO evals/slo: names the ResourceFlavor `a1oo`, which is not there
           hint: did you mean `a100`?
         warning SG025 Job evals/train: fits no flavor of ClusterQueue batch (node: its WorkloadSLO does not allow it)
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -329,7 +380,8 @@ spec:
     // Both on h100 would take 4 of the 3 there are; master and worker are alike, so h100+a100 stands once.
     expect![[r#"
         evals/torch: h100+a100 [2 a100/gpu, 2 h100/gpu] 1 h / 1 h 30 min | [4 a100/gpu] 1 h / 1 h 30 min
-    "#]].assert_eq(&options(&assembled(text)));
+    "#]]
+    .assert_eq(&options(&assembled(text)));
 }
 
 #[test]
@@ -463,13 +515,15 @@ spec: {limits: [{type: Container, max: {nvidia.com/gpu: 1}}]}
 
 #[test]
 fn a_missing_flavor_stops_its_queue() {
-    let text = BATCH.replace("kind: ResourceFlavor\nmetadata: {name: a100}", "kind: ResourceFlavor\nmetadata: {name: a10}");
+    let text =
+        BATCH.replace("kind: ResourceFlavor\nmetadata: {name: a100}", "kind: ResourceFlavor\nmetadata: {name: a10}");
     expect![[r#"
         from 2026-11-30T11:00:00Z to 2026-12-01T11:00:00Z
         queue batch (stopped): 4 a100/gpu
         error SG022 ClusterQueue batch: no ResourceFlavor `a100` is there; Kueue keeps the queue inactive
           hint: did you mean `a10`?
-    "#]].assert_eq(&whole(&assembled(&text)));
+    "#]]
+    .assert_eq(&whole(&assembled(&text)));
 }
 
 #[test]
@@ -483,13 +537,16 @@ spec: {template: {spec: {containers: [{}]}}}
     expect![[r#"
         warning SG020 Job evals/stray: names the LocalQueue `bach`, which is not in namespace evals
           hint: did you mean `batch`?
-    "#]].assert_eq(&findings(&assembled(&with_batch(job))));
+    "#]]
+    .assert_eq(&findings(&assembled(&with_batch(job))));
 }
 
 #[test]
 fn too_many_ways_to_run_are_cut_with_those_where_all_agree_kept() {
     let flavors: Vec<String> = (0..9).map(|at| format!("f{at}")).collect();
-    let flavor = |name: &String| format!("---\napiVersion: kueue.x-k8s.io/v1beta2\nkind: ResourceFlavor\nmetadata: {{name: {name}}}\n");
+    let flavor = |name: &String| {
+        format!("---\napiVersion: kueue.x-k8s.io/v1beta2\nkind: ResourceFlavor\nmetadata: {{name: {name}}}\n")
+    };
     let quota = |name: &String| format!("{{name: {name}, resources: [{{name: nvidia.com/gpu, nominalQuota: 99}}]}}");
     let roles: Vec<String> = (1..=4)
         .map(|at| format!("    R{at}: {{template: {{spec: {{containers: [{{resources: {{limits: {{nvidia.com/gpu: {at}}}}}}}]}}}}}}"))

@@ -9,7 +9,9 @@ fn workload(name: &str, owner: &str, count: u32, status: &str) -> String {
     let owners = if owner.is_empty() {
         String::new()
     } else {
-        format!(", ownerReferences: [{{apiVersion: batch/v1, kind: Job, name: {owner}, uid: u-{owner}, controller: true}}]")
+        format!(
+            ", ownerReferences: [{{apiVersion: batch/v1, kind: Job, name: {owner}, uid: u-{owner}, controller: true}}]"
+        )
     };
     format!(
         "
@@ -60,7 +62,8 @@ fn a_workload_takes_the_place_of_its_job_and_keeps_the_job_s_name_and_labels() {
         from 2026-11-30T11:00:00Z to 2026-12-01T11:00:00Z
         queue batch: 4 a100/gpu
         running evals/a in batch: 3 a100/gpu, 10:05 to 12:05 / 13:05
-    "#]].assert_eq(&whole(&assembled(&text)));
+    "#]]
+    .assert_eq(&whole(&assembled(&text)));
 }
 
 #[test]
@@ -72,13 +75,15 @@ fn pods_given_back_no_longer_count() {
         queue batch: 4 a100/gpu
         running evals/a in batch: 2 a100/gpu, 10:05 to ? / ?
         warning SG031 WorkloadSLO evals/evals: speaks for nothing: no workload in its namespace matches
-    "#]].assert_eq(&whole(&assembled(&text)));
+    "#]]
+    .assert_eq(&whole(&assembled(&text)));
 }
 
 #[test]
 fn waiting_workloads_are_planned_with_their_own_pod_sets_and_priority() {
     let pending = "conditions: [{type: QuotaReserved, status: \"False\", reason: AdmissionGated}]";
-    let text = with_batch(&(job("a", "") + &workload("job-a-1", "a", 2, pending) + &workload("alone", "", 1, "") + SLO));
+    let text =
+        with_batch(&(job("a", "") + &workload("job-a-1", "a", 2, pending) + &workload("alone", "", 1, "") + SLO));
     expect![[r#"
         from 2026-11-30T11:00:00Z to 2026-12-01T11:00:00Z
         queue batch: 4 a100/gpu
@@ -93,7 +98,8 @@ fn waiting_workloads_are_planned_with_their_own_pod_sets_and_priority() {
 fn finished_and_deactivated_workloads_are_left_out() {
     let finished = "conditions: [{type: Finished, status: \"True\"}]";
     let off = workload("off", "", 1, "").replace("queueName: batch", "queueName: batch\n  active: false");
-    let ours = off.replace("name: off,", "name: ours, annotations: {stagger.dev/planned-start: \"2026-11-30T14:00:00Z\"},");
+    let ours =
+        off.replace("name: off,", "name: ours, annotations: {stagger.dev/planned-start: \"2026-11-30T14:00:00Z\"},");
     let text = with_batch(&(workload("old", "", 1, finished) + &off + &ours));
     expect![[r#"
         from 2026-11-30T11:00:00Z to 2026-12-01T11:00:00Z
@@ -109,7 +115,9 @@ fn finished_and_deactivated_workloads_are_left_out() {
 #[test]
 fn an_admitted_try_counts_before_a_finished_one() {
     let finished = "conditions: [{type: Finished, status: \"True\"}]";
-    let text = with_batch(&(job("a", "") + &workload("job-a-old", "a", 3, finished) + &workload("job-a-new", "a", 3, ADMITTED)));
+    let text = with_batch(
+        &(job("a", "") + &workload("job-a-old", "a", 3, finished) + &workload("job-a-new", "a", 3, ADMITTED)),
+    );
     let shown = whole(&assembled(&text));
     assert!(shown.contains("running evals/a in batch: 3 a100/gpu"), "{shown}");
 }
@@ -125,7 +133,8 @@ fn work_that_outlasts_its_promise_holds_its_quota_to_the_end() {
         from 2026-11-30T11:00:00Z to 2026-12-01T11:00:00Z
         queue batch: 4 a100/gpu
         running evals/a in batch: 3 a100/gpu, 10:05 to 11:35 / 11:35
-    "#]].assert_eq(&whole(&assembled(&text("30m", "90m"))));
+    "#]]
+    .assert_eq(&whole(&assembled(&text("30m", "90m"))));
     expect![[r#"
         from 2026-11-30T11:00:00Z to 2026-12-01T11:00:00Z
         queue batch: 4 a100/gpu
@@ -136,15 +145,18 @@ fn work_that_outlasts_its_promise_holds_its_quota_to_the_end() {
 
 #[test]
 fn a_job_that_runs_without_a_workload_is_counted_only_where_nothing_is_to_be_guessed() {
-    let running = job("a", "active: 3, startTime: \"2026-11-30T10:30:00Z\"").replace("parallelism: 9", "parallelism: 3");
+    let running =
+        job("a", "active: 3, startTime: \"2026-11-30T10:30:00Z\"").replace("parallelism: 9", "parallelism: 3");
     expect![[r#"
         from 2026-11-30T11:00:00Z to 2026-12-01T11:00:00Z
         queue batch: 4 a100/gpu
         running evals/a in batch: 3 a100/gpu, 10:30 to 12:30 / 13:30
-    "#]].assert_eq(&whole(&assembled(&with_batch(&(running.clone() + SLO)))));
-    let two_flavors = with_batch(&running)
-        .replace("flavors: [{name: a100,", "flavors: [{name: h100, resources: [{name: nvidia.com/gpu, nominalQuota: 4}]}, {name: a100,")
-        + "---\napiVersion: kueue.x-k8s.io/v1beta2\nkind: ResourceFlavor\nmetadata: {name: h100}\n";
+    "#]]
+    .assert_eq(&whole(&assembled(&with_batch(&(running.clone() + SLO)))));
+    let two_flavors = with_batch(&running).replace(
+        "flavors: [{name: a100,",
+        "flavors: [{name: h100, resources: [{name: nvidia.com/gpu, nominalQuota: 4}]}, {name: a100,",
+    ) + "---\napiVersion: kueue.x-k8s.io/v1beta2\nkind: ResourceFlavor\nmetadata: {name: h100}\n";
     expect![[r#"
         warning SG052 Job evals/a: runs, but nothing says on which flavor (h100, a100); the quota it holds is not counted
           hint: give its Workload too, or state it in a Scenario's running
@@ -175,7 +187,8 @@ spec:
         running overdue in batch: 1 a100/gpu, 10:00 to 15:00 / 15:00
         running evals/old in batch: 2 a100/gpu, 11:00 to 13:00 / 13:30
         running endless in batch: 1 a100/gpu, 12:00 to ? / ?
-    "#]].assert_eq(&whole(&assembled(&with_batch(scenario))));
+    "#]]
+    .assert_eq(&whole(&assembled(&with_batch(scenario))));
     let wrong = "
 apiVersion: stagger.dev/v1alpha1
 kind: Scenario
@@ -196,5 +209,6 @@ spec:
           hint: did you mean `nvidia.com/gpu`?
         error SG038 Scenario noon: running `c`: `many` is not a quantity such as 2, 500m or 16Gi
         error SG038 Scenario noon: running `d`: start, end and endP90 must ascend
-    "#]].assert_eq(&findings(&assembled(&with_batch(wrong))));
+    "#]]
+    .assert_eq(&findings(&assembled(&with_batch(wrong))));
 }

@@ -85,8 +85,14 @@ fn anything() -> impl Strategy<Value = Value> {
         Just(Value::Null),
         any::<bool>().prop_map(Value::from),
         any::<i64>().prop_map(Value::from),
-        prop_oneof![Just("-1"), Just("9223372036854775807"), Just("1e300"), Just("9999-12-31T23:59:59Z"), Just("99999h")]
-            .prop_map(Value::from),
+        prop_oneof![
+            Just("-1"),
+            Just("9223372036854775807"),
+            Just("1e300"),
+            Just("9999-12-31T23:59:59Z"),
+            Just("99999h")
+        ]
+        .prop_map(Value::from),
         "\\PC{0,12}".prop_map(Value::from),
         Just(json!([])),
         Just(json!({})),
@@ -153,7 +159,9 @@ fn pointers(value: &Value, at: &str, into: &mut Vec<String>) {
         Value::Object(map) => {
             map.iter().for_each(|(key, inner)| pointers(inner, &format!("{at}/{}", key.replace('/', "~1")), into));
         }
-        Value::Array(list) => list.iter().enumerate().for_each(|(index, inner)| pointers(inner, &format!("{at}/{index}"), into)),
+        Value::Array(list) => {
+            list.iter().enumerate().for_each(|(index, inner)| pointers(inner, &format!("{at}/{index}"), into))
+        }
         _ => {}
     }
 }

@@ -77,7 +77,9 @@ fn finding(finding: &Finding) -> String {
 /// Only the ways each workload may run.
 pub fn options(assembled: &Assembled) -> String {
     let shot = &assembled.snapshot;
-    let line = |one: &Workload| format!("{}: {}\n", one.key, one.options.iter().map(|o| option(shot, o)).collect::<Vec<_>>().join(" | "));
+    let line = |one: &Workload| {
+        format!("{}: {}\n", one.key, one.options.iter().map(|o| option(shot, o)).collect::<Vec<_>>().join(" | "))
+    };
     shot.workloads.iter().map(line).collect()
 }
 
@@ -162,7 +164,8 @@ fn due(shot: &Snapshot, due: &Due) -> String {
         DeadlinePolicy::Soft => "softly due",
         DeadlinePolicy::BestEffort => "hopefully by",
     };
-    let tiers: Vec<String> = due.tiers.iter().map(|tier| format!(" {}% {} later", tier.value_percent, tier.after)).collect();
+    let tiers: Vec<String> =
+        due.tiers.iter().map(|tier| format!(" {}% {} later", tier.value_percent, tier.after)).collect();
     format!("{word} {}{}", time(shot, due.at), tiers.join(","))
 }
 

@@ -134,14 +134,17 @@ spec: {}
         error SG049 CapacityPlan plan: no Cohort `everything` is there
         warning SG048 CapacityPlan second: is one of several CapacityPlans; `plan`, the first by name, is followed
           hint: give one CapacityPlan a run, or name the one to follow
-    "#]].assert_eq(&findings(&assembled(&text)));
+    "#]]
+    .assert_eq(&findings(&assembled(&text)));
 }
 
 /// One rate card's spec, in flow style, priced from noon in Madrid on 30 November 2026.
 #[track_caller]
 fn check_prices(cards: &[&str], expected: Expect) {
     let card = |(at, spec): (usize, &&str)| {
-        format!("---\napiVersion: stagger.dev/v1alpha1\nkind: RateCard\nmetadata: {{name: card-{at}}}\nspec: {{{spec}}}\n")
+        format!(
+            "---\napiVersion: stagger.dev/v1alpha1\nkind: RateCard\nmetadata: {{name: card-{at}}}\nspec: {{{spec}}}\n"
+        )
     };
     let queue = "
 apiVersion: stagger.dev/v1alpha1
