@@ -89,6 +89,15 @@ impl Svg {
         svg
     }
 
+    /// A sample beside a word that says the same: hidden from screen readers.
+    #[must_use]
+    pub fn bare(width: i64, height: i64) -> Self {
+        let text = format!(
+            "<svg viewBox=\"0 0 {width} {height}\" aria-hidden=\"true\" xmlns=\"http://www.w3.org/2000/svg\">\n"
+        );
+        Self { text }
+    }
+
     #[must_use]
     pub fn finish(mut self) -> String {
         self.text.push_str("</svg>\n");

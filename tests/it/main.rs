@@ -23,6 +23,7 @@ mod read;
 mod scenarios;
 mod show_chart;
 mod show_document;
+mod show_html;
 mod simulate;
 mod simulate_laws;
 mod summary;

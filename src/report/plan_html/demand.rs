@@ -1,0 +1,221 @@
+//! Demand against capacity, with and without stagger, on equal axes; and the same as figures.
+
+use super::{Page, put, section as page_section, table};
+use crate::plan::axis::Axis;
+use crate::plan::curve::{self, Steps};
+use crate::plan::proposal::{Peak, Summary};
+use crate::plan::snapshot::{CellId, Snapshot};
+use crate::report::svg::{Anchor, Escaped, Px, Scale, Svg, px};
+use crate::units::{Amount, Timestamp, div_round_half_even};
+
+const WIDTH: i64 = 380;
+const HEIGHT: i64 = 190;
+const LEFT: i64 = 40;
+const RIGHT: i64 = 370;
+const TOP: i64 = 12;
+const BOTTOM: i64 = 160;
+/// A page with more pictures than this is not looked at; the table below has every cell.
+const MOST_CELLS: usize = 8;
+
+pub(super) fn section(page: &Page<'_>) -> String {
+    let over = page.plan.before.all_at_once.peak.iter().any(|peak| peak.peak > peak.capacity);
+    let takeaway = if over {
+        "Staggered starts stay within the capacity line; started at once the same work would not."
+    } else {
+        "The work fits within the capacity line however it starts."
+    };
+    let mut body = String::new();
+    let cells = curve::pictured(page.snapshot);
+    for (at, cell) in cells.iter().take(MOST_CELLS).enumerate() {
+        body.push_str(&multiples(page, at, *cell));
+    }
+    if cells.len() > MOST_CELLS {
+        put(&mut body, format_args!("<p class=\"small\">{} more in the table.</p>\n", cells.len() - MOST_CELLS));
+    }
+    body.push_str(&figures(page));
+    page_section("demand", "Demand against capacity", takeaway, &body)
+}
+
+fn multiples(page: &Page<'_>, at: usize, cell: CellId) -> String {
+    let snapshot = page.snapshot;
+    let shown = snapshot.cell(cell);
+    let capacity = curve::capacity(snapshot, cell);
+    let mut curves = vec![("Staggered", curve::planned(snapshot, page.plan, cell))];
+    if let Some(steps) = page.kueue.and_then(|kueue| kueue.get(&cell)) {
+        curves.push(("Kueue alone", steps.clone()));
+    }
+    curves.push(("All at once", curve::at_once(snapshot, cell)));
+    let axis = common_axis(page, &curves);
+    let most = curves.iter().map(|(_, steps)| steps.most()).fold(capacity.most(), Ord::max).max(Amount(1));
+    let running = curve::running(snapshot, cell);
+    let name = format!("{} {}", shown.flavor, shown.resource);
+    let mut html = format!("<h3>{}</h3>\n<div class=\"pair\">\n", Escaped(&name));
+    for (number, (label, steps)) in curves.iter().enumerate() {
+        let peak = shown.resource.quantity(steps.most());
+        let offered = shown.resource.quantity(capacity.most());
+        let over = if steps.most() > capacity.most() { ": too many" } else { "" };
+        let caption = format!("{label}: peak {peak} of {offered}{over}");
+        let small = Small { snapshot, axis: &axis, most, capacity: &capacity, running: &running, cell };
+        let svg = small.draw(&format!("demand-{at}-{number}"), &format!("{name}, {label}"), &caption, steps);
+        put(&mut html, format_args!("<figure><figcaption>{}</figcaption>\n{svg}</figure>\n", Escaped(&caption)));
+    }
+    html.push_str("</div>\n");
+    html
+}
+
+/// Long enough for every curve to come to its end, but not more than three times the plan's own axis.
+fn common_axis(page: &Page<'_>, curves: &[(&str, Steps)]) -> Axis {
+    let axis = Axis::of(page.snapshot, page.plan);
+    let last = curves.iter().filter_map(|(_, steps)| steps.changes().last()).map(|step| step.0).max();
+    let reach = axis.from + crate::units::Seconds((axis.to - axis.from).0.saturating_mul(3));
+    Axis { to: axis.to.max(last.unwrap_or(axis.to).min(reach)), ..axis }
+}
+
+struct Small<'a> {
+    snapshot: &'a Snapshot,
+    axis: &'a Axis,
+    most: Amount,
+    capacity: &'a Steps,
+    running: &'a Steps,
+    cell: CellId,
+}
+
+impl Small<'_> {
+    fn draw(&self, id: &str, title: &str, description: &str, demand: &Steps) -> String {
+        let span = (self.axis.from, self.axis.to);
+        let time = Scale { from: span.0.0, to: span.1.0, start: px(LEFT), end: px(RIGHT) };
+        let height = Scale { from: 0, to: self.most.0, start: px(BOTTOM), end: px(TOP) };
+        let mut svg = Svg::new(id, WIDTH, HEIGHT, title, description);
+        for value in round_values(self.most) {
+            let y = height.at(value.0);
+            svg.line("grid", (px(LEFT), y), (px(RIGHT), y));
+            let label = self.snapshot.cell(self.cell).resource.quantity(value);
+            svg.text("soft", (px(LEFT - 6), y + px(4)), Anchor::End, &label);
+        }
+        svg.path("demand", &area(demand, span, &time, &height), true);
+        svg.path("held", &area(&below(self.running, demand), span, &time, &height), true);
+        self.excess(&mut svg, demand, &time, &height);
+        svg.path("cap", &outline(self.capacity, span, &time, &height), false);
+        svg.line("axis", (px(LEFT), px(BOTTOM)), (px(RIGHT), px(BOTTOM)));
+        for tick in self.axis.ticks(4) {
+            let x = time.at(tick.at.0);
+            svg.line("axis", (x, px(BOTTOM)), (x, px(BOTTOM + 4)));
+            let anchor = if x < px(LEFT + 24) {
+                Anchor::Start
+            } else if x > px(RIGHT - 24) {
+                Anchor::End
+            } else {
+                Anchor::Middle
+            };
+            svg.text("soft", (x, px(BOTTOM + 15)), anchor, &tick.label);
+            if let Some(day) = &tick.day {
+                svg.text("soft", (x, px(BOTTOM + 28)), anchor, day);
+            }
+        }
+        svg.finish()
+    }
+
+    /// What stands above the capacity line, stretch by stretch.
+    fn excess(&self, svg: &mut Svg, demand: &Steps, time: &Scale, height: &Scale) {
+        let mut instants: Vec<Timestamp> =
+            demand.changes().iter().chain(self.capacity.changes()).map(|step| step.0).collect();
+        instants.push(self.axis.to);
+        instants.retain(|at| *at >= self.axis.from && *at <= self.axis.to);
+        instants.sort_unstable();
+        instants.dedup();
+        for pair in instants.windows(2) {
+            let (wanted, offered) = (demand.at(pair[0]), self.capacity.at(pair[0]));
+            if wanted > offered {
+                let (left, right) = (time.at(pair[0].0), time.at(pair[1].0));
+                let (top, bottom) = (height.at(wanted.0), height.at(offered.0));
+                svg.rect("over", (left, top), (right - left, bottom - top));
+            }
+        }
+    }
+}
+
+/// Running work as far as a curve contains it.
+fn below(running: &Steps, demand: &Steps) -> Steps {
+    if running.changes().is_empty() || demand.changes().is_empty() { Steps::default() } else { running.clone() }
+}
+
+/// At most five round values above zero.
+fn round_values(most: Amount) -> Vec<Amount> {
+    let mut step: i64 = 1;
+    let mut factors = [2, 5, 10].iter().cycle();
+    let mut base: i64 = 1;
+    while most.0 / step > 5 {
+        let Some(factor) = factors.next() else { break };
+        step = base.saturating_mul(*factor);
+        if *factor == 10 {
+            base = step;
+        }
+    }
+    (0..=most.0 / step).map(|count| Amount(count * step)).collect()
+}
+
+/// The corners of a step curve within a span.
+pub(super) fn outline(
+    steps: &Steps,
+    (from, to): (Timestamp, Timestamp),
+    time: &Scale,
+    height: &Scale,
+) -> Vec<(Px, Px)> {
+    let mut level = height.at(steps.at(from).0);
+    let mut corners = vec![(time.at(from.0), level)];
+    for (at, value) in steps.changes().iter().filter(|step| step.0 > from && step.0 < to) {
+        let x = time.at(at.0);
+        corners.push((x, level));
+        level = height.at(value.0);
+        corners.push((x, level));
+    }
+    corners.push((time.at(to.0), level));
+    corners
+}
+
+/// The same, closed along the bottom.
+pub(super) fn area(steps: &Steps, span: (Timestamp, Timestamp), time: &Scale, height: &Scale) -> Vec<(Px, Px)> {
+    let mut corners = outline(steps, span, time, height);
+    corners.push((time.at(span.1.0), height.start));
+    corners.push((time.at(span.0.0), height.start));
+    corners
+}
+
+/// The before-and-after table.
+fn figures(page: &Page<'_>) -> String {
+    let plan = page.plan;
+    let before = &plan.before;
+    let mut columns: Vec<(&str, &Summary)> = vec![("#All at once", &before.all_at_once)];
+    columns.extend(before.kueue_alone.as_ref().map(|kueue| ("#Kueue alone", kueue)));
+    columns.push(("#Staggered", &plan.summary));
+    let titles: Vec<&str> = std::iter::once("").chain(columns.iter().map(|(title, _)| *title)).collect();
+    let row = |label: String, value: &dyn Fn(&Summary) -> String| {
+        std::iter::once(label).chain(columns.iter().map(|(_, summary)| value(summary))).collect::<Vec<_>>()
+    };
+    let mut rows = vec![
+        row("Deadlines met".to_owned(), &|it| it.on_time.to_string()),
+        row("At risk (in time at the median, not at p90)".to_owned(), &|it| it.at_risk.to_string()),
+        row("Late".to_owned(), &|it| it.late.to_string()),
+        row("Last end, from now".to_owned(), &|it| it.makespan.human()),
+        row("GPU-hours".to_owned(), &|it| hours(it.gpu_seconds)),
+    ];
+    for peak in plan.peaks.iter().filter(|peak| peak.peak > Amount::ZERO || peak.resource.is_accelerator()) {
+        let label = format!("Peak {} {} of {}", peak.flavor, peak.resource, peak.resource.quantity(peak.capacity));
+        let same = |it: &&Peak| it.flavor == peak.flavor && it.resource == peak.resource;
+        rows.push(row(label, &|it| {
+            it.peak.iter().find(same).map_or_else(|| "-".to_owned(), |found| found.resource.quantity(found.peak))
+        }));
+    }
+    if columns.iter().any(|(_, summary)| summary.cost.is_some()) {
+        let currency = plan.summary.currency.as_deref().unwrap_or("");
+        let label = format!("Cost in {currency}");
+        rows.push(row(label, &|it| it.cost.map_or_else(|| "-".to_owned(), crate::units::Money::decimal)));
+    }
+    table("figures", &titles, rows)
+}
+
+/// GPU-seconds as hours to one tenth.
+fn hours(gpu_seconds: i128) -> String {
+    let tenths = div_round_half_even(gpu_seconds, 360);
+    format!("{}.{}", tenths / 10, tenths % 10)
+}
