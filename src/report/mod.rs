@@ -1,5 +1,6 @@
 //! Renderers: a plan as text, CSV and one HTML file. Values in, text out; nothing here decides anything.
 
+pub mod costs;
 pub mod plan_csv;
 pub mod plan_html;
 pub mod plan_text;

@@ -20,6 +20,7 @@ mod peers;
 mod planned;
 mod quota;
 mod read;
+mod report_laws;
 mod scenarios;
 mod show_chart;
 mod show_document;

@@ -15,10 +15,10 @@ const EDGES: &[(&str, &[&str])] = &[
     ("clock", &[]),
     ("plan", &[]),
     ("ledger", &[]),
-    ("outcome", &[]),
+    ("outcome", &["ledger"]),
     ("api", &[]),
     ("kueue", &["api", "plan"]),
-    ("scenario", &["api", "kueue", "plan"]),
+    ("scenario", &["api", "kueue", "ledger", "outcome", "plan"]),
     ("report", &["plan", "ledger", "outcome"]),
     ("cli", &["api", "clock", "kueue", "ledger", "outcome", "plan", "report", "scenario"]),
 ];
