@@ -111,6 +111,29 @@ pub fn links(sources: &[Source]) -> Vec<String> {
     complaints
 }
 
+/// What the page of formulas names in backticks exists: `Type::member` in `src`, `module::test` in `tests/it`.
+pub fn symbols(sources: &[Source]) -> Vec<String> {
+    let mut complaints = Vec::new();
+    for page in sources.iter().filter(|source| source.path == "docs/formulation.md") {
+        let mut ticks = page.text.match_indices('`').map(|(at, _)| at);
+        while let (Some(open), Some(close)) = (ticks.next(), ticks.next()) {
+            let Some((owner, member)) = page.text[open + 1..close].split_once("::") else { continue };
+            let is_type = owner.starts_with(char::is_uppercase);
+            let root = if is_type { "src/".to_owned() } else { format!("tests/it/{owner}") };
+            let declared = if is_type { member.to_owned() } else { format!("fn {member}(") };
+            let names_it = |other: &Source| {
+                other.path.starts_with(&root)
+                    && other.text.contains(&declared)
+                    && (!is_type || other.text.contains(owner))
+            };
+            if !sources.iter().any(names_it) {
+                complaints.push(page.complain(open, &format!("there is no `{owner}::{member}` under {root}")));
+            }
+        }
+    }
+    complaints
+}
+
 /// A link's target as a path from the repository's root.
 fn resolve(page: &str, target: &str) -> String {
     let mut parts: Vec<&str> = page.split('/').collect();

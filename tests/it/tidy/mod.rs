@@ -72,6 +72,11 @@ fn links_between_pages_lead_somewhere() {
 }
 
 #[test]
+fn symbols_on_the_page_of_formulas_exist() {
+    holds(&docs::symbols(&everything()), "a renamed field or test takes docs/formulation.md along");
+}
+
+#[test]
 fn catches_an_edge_that_points_back() {
     let bad = [Source::new("src/plan/greedy.rs", "//! Greedy.\nuse crate::{kueue::quota, units::Seconds};\n")];
     catches(&edges::module_edges(&bad), &["src/plan/greedy.rs:2: `plan` may not use `kueue`"]);
@@ -193,6 +198,23 @@ fn catches_commands_and_links_that_do_not_exist() {
     ];
     catches(&docs::commands(&bad), &expected);
     catches(&docs::links(&bad), &["README.md:8: the link to `ARCHITECTURE.md` leads nowhere"]);
+}
+
+#[test]
+fn catches_a_symbol_that_was_renamed() {
+    let bad = [
+        Source::new("src/plan/snapshot.rs", "pub struct Due { pub at: Timestamp }\n"),
+        Source::new("tests/it/quota.rs", "fn huge_amounts_saturate() {}\n"),
+        Source::new(
+            "docs/formulation.md",
+            "`Due::at` `Due::when` `quota::huge_amounts_saturate`\n`quota::small_ones` `x`\n",
+        ),
+    ];
+    let expected = [
+        "docs/formulation.md:1: there is no `Due::when` under src/",
+        "docs/formulation.md:2: there is no `quota::small_ones` under tests/it/quota",
+    ];
+    catches(&docs::symbols(&bad), &expected);
 }
 
 #[test]

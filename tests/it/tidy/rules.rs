@@ -7,6 +7,9 @@ use super::source::{Source, code_only, is_word};
 /// Where the solver's crates and floating point may be named: the model, and the call that solves it.
 const SOLVER_FILES: &[&str] = &["src/plan/formulation", "src/plan/solve"];
 
+/// Where floating point may be named besides: a YAML number becomes a JSON number, which is one.
+const NUMBER_FILES: &[&str] = &["src/scenario/scalar"];
+
 /// A file past this has taken in a second noun.
 const LINES_MAX: usize = 400;
 
@@ -19,7 +22,8 @@ pub fn solver_names(sources: &[Source]) -> Vec<String> {
 }
 
 pub fn floating_point(sources: &[Source]) -> Vec<String> {
-    words_outside(sources, SOLVER_FILES, &["f64", "f32"], |word| format!("`{word}` outside the solver"))
+    let homes = [SOLVER_FILES, NUMBER_FILES].concat();
+    words_outside(sources, &homes, &["f64", "f32"], |word| format!("`{word}` outside the solver"))
 }
 
 fn words_outside(sources: &[Source], home: &[&str], words: &[&str], what: impl Fn(&str) -> String) -> Vec<String> {
