@@ -20,7 +20,8 @@ pub struct WorkloadSloSpec {
     /// The workloads it speaks for, by their labels. Excludes `targetRef`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selector: Option<LabelSelector>,
-    /// Due at this instant. Exactly one of `finishBy`, `finishWithin` and `finishByTime` is given.
+    /// Due at this instant. Exactly one of `finishBy`, `finishWithin` and `finishByTime` is given; with `deadlinePolicy:
+    /// BestEffort` none may be, for work that only says how long it runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finish_by: Option<Instant>,
     /// Due this long after the workload's creation.

@@ -135,12 +135,15 @@ impl Reader<'_> {
     fn due(&mut self, spec: &WorkloadSloSpec) -> Option<DueRule> {
         let given = [spec.finish_by.is_some(), spec.finish_within.is_some(), spec.finish_by_time.is_some()];
         let count = given.iter().filter(|given| **given).count();
-        if count != 1 {
-            let message = format!(
-                "gives {} of finishBy, finishWithin and finishByTime; exactly one is needed",
-                if count == 0 { "none" } else { "several" }
-            );
-            self.tell(codes::BAD_DUE, "/spec", message, "in this spec");
+        // Best effort without a due time says how long work runs, and nothing can be late.
+        let may_be_absent = spec.deadline_policy == slo::DeadlinePolicy::BestEffort;
+        if count > 1 || (count == 0 && !may_be_absent) {
+            let message = if count == 0 {
+                "gives none of finishBy, finishWithin and finishByTime; only deadlinePolicy BestEffort needs none"
+            } else {
+                "gives several of finishBy, finishWithin and finishByTime; exactly one is needed"
+            };
+            self.tell(codes::BAD_DUE, "/spec", message.to_owned(), "in this spec");
         }
         if let Some(at) = &spec.finish_by {
             return self.value("/spec/finishBy", at.read()).map(DueRule::At);

@@ -7,7 +7,7 @@
 mod limits;
 mod meaning;
 mod reading;
-mod traces;
+pub mod traces;
 
 /// The text is not valid YAML or JSON.
 pub const SYNTAX: &str = "SG001";

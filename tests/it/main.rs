@@ -6,6 +6,7 @@ mod given;
 mod import_data;
 mod import_openb;
 mod import_philly;
+mod import_scenario;
 mod import_swf;
 mod import_text;
 mod ledger_fixture;

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::failure::{Finding, SourceFile};
+use crate::scenario::codes::traces as codes;
 
 use super::Settings;
-use super::report::{DropReason, codes};
+use super::report::DropReason;
 use super::source::{Line, ROWS_MAX};
 
 /// So many findings of a code are kept: enough to see the pattern; the rest is counted.

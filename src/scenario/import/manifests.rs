@@ -140,6 +140,8 @@ fn slo(text: &mut String, snapshot: &Snapshot, workload: &Workload) {
             let tiers: Vec<String> = due.tiers.iter().map(tier).collect();
             put!(text, "  valueAfterDeadline: [{}]", tiers.join(", "));
         }
+    } else {
+        put!(text, "  deadlinePolicy: BestEffort");
     }
     put!(text, "  value: {}", workload.value);
     let runtime = workload.options[0].runtime;

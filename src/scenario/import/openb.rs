@@ -14,11 +14,12 @@ use std::sync::Arc;
 
 use crate::failure::{Finding, SourceFile};
 use crate::names::{TenantId, WorkloadKey};
+use crate::scenario::codes::traces as codes;
 use crate::units::{Amount, Seconds, Timestamp};
 
 use super::intake::{Intake, Refusal};
 use super::labels::Labels;
-use super::report::{DropReason, codes};
+use super::report::DropReason;
 use super::table::{Row, Table, shorten};
 use super::trace::{Pool, SPAN_SECONDS_MAX, TraceJob, UNITS_MAX, build, origin};
 use super::{Import, PoolShare, Settings};

@@ -7,38 +7,6 @@ use serde::Serialize;
 use crate::names::ResourceName;
 use crate::units::{Amount, Seconds, Timestamp};
 
-/// The codes of the importers' findings, SG060 to SG079.
-pub mod codes {
-    /// The file cannot be read as text, is empty, or holds nothing to import.
-    pub const FILE: &str = "SG060";
-    /// The header lacks a column or names one twice.
-    pub const COLUMNS: &str = "SG061";
-    /// A row has the wrong number of fields or broken quotes.
-    pub const SHAPE: &str = "SG062";
-    /// A field is not a number.
-    pub const NUMBER: &str = "SG063";
-    /// A number is out of range.
-    pub const RANGE: &str = "SG064";
-    /// Two fields of a row contradict each other.
-    pub const CONTRADICTION: &str = "SG065";
-    /// A row repeats a job that was already read.
-    pub const DUPLICATE: &str = "SG066";
-    /// A workload fits no flavor of the pool even when it is empty.
-    pub const TOO_LARGE: &str = "SG067";
-    /// A limit on rows or line length was reached.
-    pub const LIMIT: &str = "SG068";
-    /// A word is not one the format knows.
-    pub const WORD: &str = "SG069";
-    /// Something the trace does not say was assumed.
-    pub const ASSUMED: &str = "SG070";
-    /// More findings of the same code were left out.
-    pub const MORE: &str = "SG071";
-    /// The pool or another setting does not suit the trace.
-    pub const SETTING: &str = "SG072";
-    /// A due time that cannot be met even on an idle cluster.
-    pub const HOPELESS: &str = "SG073";
-}
-
 /// Why a row was left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub enum DropReason {

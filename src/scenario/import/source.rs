@@ -5,8 +5,7 @@
 use std::sync::Arc;
 
 use crate::failure::{Finding, SourceFile, Span};
-
-use super::report::codes;
+use crate::scenario::codes::traces as codes;
 
 /// The largest file read. The biggest public trace in these formats that we know of (LCG, 188,041 jobs) has 20 MB.
 pub const BYTES_MAX: usize = 256 << 20;

@@ -15,10 +15,11 @@ use std::sync::Arc;
 use crate::calendar;
 use crate::failure::{Finding, SourceFile};
 use crate::names::FlavorName;
+use crate::scenario::codes::traces as codes;
 use crate::units::Timestamp;
 
 use super::intake::{Intake, Refusal};
-use super::report::{DropReason, codes};
+use super::report::DropReason;
 use super::source::{Line, lines};
 use super::table::shorten;
 use super::trace::{Pool, UNITS_MAX, build, origin};

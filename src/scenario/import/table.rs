@@ -7,8 +7,8 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::failure::{Finding, SourceFile};
+use crate::scenario::codes::traces as codes;
 
-use super::report::codes;
 use super::source::{LINE_BYTES_MAX, Line, lines};
 
 /// A field and where it stands in its line (bytes, quotes included).

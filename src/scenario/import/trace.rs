@@ -11,11 +11,12 @@ use crate::plan::snapshot::{
     Cell, CellId, Due, Interruption, Node, NodeId, NodeKind, PreemptionPolicy, QueueRules, QueueingStrategy, Quota,
     ResourceGroup, RunOption, Runtime, Snapshot, Workload,
 };
+use crate::scenario::codes::traces as codes;
 use crate::units::{Amount, Seconds, Timestamp, div_ceil};
 
 use super::account::account;
 use super::intake::{Intake, Refusal};
-use super::report::{DropReason, codes};
+use super::report::DropReason;
 use super::{DEFAULT_START, Import, PoolShare, Settings};
 
 /// The most GPUs (or cores) of a pool or a row: beyond any cluster, and a thousand times it still fits comfortably.

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use crate::failure::{Finding, Severity, SourceFile};
 use crate::names::FlavorName;
+use crate::scenario::codes::traces as codes;
 use crate::scenario::import::intake::{Intake, Refusal};
 use crate::scenario::import::labels::{Labels, dns_label};
-use crate::scenario::import::report::{DropReason, codes};
+use crate::scenario::import::report::DropReason;
 use crate::scenario::import::source::Line;
 use crate::scenario::import::table::{Row, Table, shorten};
 use crate::scenario::import::{PoolShare, Settings};

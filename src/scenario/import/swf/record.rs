@@ -2,8 +2,9 @@
 
 use crate::failure::Finding;
 use crate::names::{TenantId, WorkloadKey};
+use crate::scenario::codes::traces as codes;
 use crate::scenario::import::intake::{Intake, Refusal};
-use crate::scenario::import::report::{DropReason, codes};
+use crate::scenario::import::report::DropReason;
 use crate::scenario::import::source::{LINE_BYTES_MAX, Line};
 use crate::scenario::import::table::shorten;
 use crate::scenario::import::trace::{SPAN_SECONDS_MAX, TraceJob, UNITS_MAX};
