@@ -35,7 +35,7 @@ pub const WINDOW_TOO_SHORT: &str = "SG034";
 pub const BAD_RUNTIME: &str = "SG035";
 /// Nobody says how long it runs.
 pub const RUNTIME_UNKNOWN: &str = "SG036";
-/// A WorkloadSLO without exactly one due time, or with late-value tiers out of order.
+/// A WorkloadSLO without exactly one due time (best effort may have none), or with late-value tiers out of order.
 pub const BAD_DUE: &str = "SG037";
 /// A value that cannot be read as what its field holds.
 pub const BAD_VALUE: &str = "SG038";

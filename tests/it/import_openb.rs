@@ -97,7 +97,7 @@ fn fractions_are_thousandths_and_specs_choose_models() {
         ls/half 460 for 1 min 30 s on t4,v100m16,v100m32
         be/pair 2000 for 1 min on v100m16,v100m32
         be/rare 1000 for 59 s on v100m32
-        be/last 0 for 8 min 12 s on t4
+        be/last 0 for 8 min 12 s on none
     "]]
     .assert_eq(&rows.concat());
     assert_eq!(import.report.dropped(DropReason::NoSuchFlavor), 1);

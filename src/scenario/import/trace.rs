@@ -178,6 +178,8 @@ fn default_horizon(now: Timestamp, jobs: &[TraceJob]) -> Timestamp {
     now + Seconds(div_ceil(span + span / 4, 3600) * 3600)
 }
 
+/// The flavor of work that needs none, as `kueue::assemble` calls it.
+const NO_FLAVOR: &str = "none";
 /// The ClusterQueue's name; a trace has no better one.
 const QUEUE: &str = "trace";
 
@@ -215,12 +217,14 @@ fn workload(job: &TraceJob, pool: &Pool, horizon_end: Timestamp) -> Workload {
     let runtime = Runtime { p50: span, p90: span, known: job.runtime.is_some() };
     let option = |index: usize| RunOption {
         flavor: pool.flavors[index].0.clone(),
-        uses: if job.amount == Amount::ZERO { Vec::new() } else { vec![(cell_id(index), job.amount)] },
+        uses: vec![(cell_id(index), job.amount)],
         runtime,
     };
-    // Without a request every flavor is the same: one option says it all.
-    let options =
-        if job.amount == Amount::ZERO { vec![option(0)] } else { fitting(job, pool).into_iter().map(option).collect() };
+    let options = if job.amount == Amount::ZERO {
+        vec![RunOption { flavor: FlavorName::from(NO_FLAVOR), uses: Vec::new(), runtime }]
+    } else {
+        fitting(job, pool).into_iter().map(option).collect()
+    };
     Workload {
         key: job.key.clone(),
         kind: "Job".to_owned(),
