@@ -5,6 +5,7 @@ pub mod chart;
 pub mod check;
 pub mod curve;
 pub mod document;
+pub mod explain;
 pub mod groups;
 mod peer_capacity;
 pub mod peers;

@@ -195,6 +195,12 @@ pub fn plan_of(snapshot: &Snapshot, policy: &Policy, placements: &[Placement]) -
             Placement { workload, option: 0, start }
         })
         .collect();
+    let mut verdicts = verdicts;
+    verdicts.extend(snapshot.workloads.iter().enumerate().filter_map(|(at, workload)| {
+        let never = placements.iter().all(|p| p.workload != at);
+        never.then_some(if workload.due.is_some() { Verdict::Late } else { Verdict::NoDeadline })
+    }));
+    let p50 = Policy { promise: Promise::P50, ..policy.clone() };
     let at_once_verdicts: Vec<_> = at_once.iter().map(|p| release(snapshot, policy, *p).verdict).collect();
     let summary = summary(snapshot, policy, &placements, &verdicts);
     let levels: Vec<_> = level_values(snapshot, policy, &placements)
@@ -221,14 +227,14 @@ pub fn plan_of(snapshot: &Snapshot, policy: &Policy, placements: &[Placement]) -
         },
         peaks: summary.peak.clone(),
         summary,
-        before: Before { all_at_once: self::summary(snapshot, policy, &at_once, &at_once_verdicts), kueue_alone: None },
+        before: Before { all_at_once: self::summary(snapshot, &p50, &at_once, &at_once_verdicts), kueue_alone: None },
         infeasible: Vec::new(),
         problems: Vec::new(),
         releases,
     }
 }
 
-fn release(snapshot: &Snapshot, policy: &Policy, placement: Placement) -> Release {
+pub fn release(snapshot: &Snapshot, policy: &Policy, placement: Placement) -> Release {
     let workload = &snapshot.workloads[placement.workload];
     let option = placement.option(snapshot);
     let uses: Vec<_> = option
@@ -309,7 +315,7 @@ fn peak(snapshot: &Snapshot, policy: &Policy, placements: &[Placement], cell: Ce
         let adds = snapshot.windows.iter().filter(|w| w.cell == cell && w.effect == WindowEffect::Add);
         adds.filter(|w| w.start <= at && at < w.end).map(|w| w.quantity.0).sum()
     };
-    let edges = instants(snapshot, policy, &[]).into_iter().filter(|at| *at < snapshot.horizon_end);
+    let edges = instants(snapshot, policy, &[]).into_iter().filter(|at| *at <= snapshot.horizon_end);
     Peak {
         flavor: snapshot.cell(cell).flavor.clone(),
         resource: snapshot.cell(cell).resource.clone(),
@@ -321,6 +327,9 @@ fn peak(snapshot: &Snapshot, policy: &Policy, placements: &[Placement], cell: Ce
 
 /// Second by second would be plainest; minute by minute is as exact when every time is a whole minute.
 fn cost(snapshot: &Snapshot, policy: &Policy, placements: &[Placement]) -> Option<Money> {
+    if snapshot.prices.is_empty() {
+        return None;
+    }
     let mut minutes_nanos: i128 = 0;
     for placement in placements {
         for &(cell, amount) in &placement.option(snapshot).uses {

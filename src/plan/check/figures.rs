@@ -1,8 +1,10 @@
 //! The figures of a plan: its head, its summary and peaks, and the baseline that ignores quota.
 
+use std::collections::HashSet;
+
 use crate::plan::proposal::{Peak, Plan, Summary, Verdict};
 use crate::plan::snapshot::{Promise, Snapshot};
-use crate::units::{Seconds, Timestamp};
+use crate::units::{Seconds, Timestamp, div_round_half_even};
 
 use super::peaks::{Use, capacities, peaks};
 use super::{Ctx, Placed, codes, money, seconds};
@@ -20,9 +22,13 @@ pub(super) fn header(ctx: &mut Ctx<'_>, plan: &Plan) {
 /// Summary, peaks and baseline, recomputed. Says nothing while a release is not understood.
 pub(super) fn check(ctx: &mut Ctx<'_>, plan: &Plan, placed: &[Placed]) {
     let Some(uses) = planned_uses(ctx, plan, placed) else { return };
-    let verdicts = plan.releases.iter().map(|release| release.verdict);
+    // What is never placed is late when it is due.
+    let released: HashSet<&str> = plan.releases.iter().map(|release| release.workload.as_str()).collect();
+    let left_out = ctx.snapshot.workloads.iter().filter(|workload| !released.contains(workload.key.as_str()));
+    let never = left_out.map(|workload| if workload.due.is_some() { Verdict::Late } else { Verdict::NoDeadline });
+    let verdicts = plan.releases.iter().map(|release| release.verdict).chain(never);
     let last_end = plan.releases.iter().map(|release| release.end).fold(ctx.snapshot.now, Timestamp::max);
-    let expected = summary(ctx, &uses, verdicts, last_end);
+    let expected = summary(ctx, ctx.policy.promise, &uses, verdicts, last_end);
     compare(ctx, "summary", &plan.summary, &expected);
     compare_peaks(ctx, "peaks", &plan.peaks, &expected.peak);
     let all_at_once = all_at_once(ctx);
@@ -40,7 +46,13 @@ pub(super) fn planned_uses<'a>(ctx: &Ctx<'a>, plan: &'a Plan, placed: &[Placed])
     Some(uses)
 }
 
-fn summary(ctx: &Ctx<'_>, uses: &[Use<'_>], verdicts: impl Iterator<Item = Verdict>, last_end: Timestamp) -> Summary {
+fn summary(
+    ctx: &Ctx<'_>,
+    promise: Promise,
+    uses: &[Use<'_>],
+    verdicts: impl Iterator<Item = Verdict>,
+    last_end: Timestamp,
+) -> Summary {
     let snapshot = ctx.snapshot;
     let mut summary = Summary::default();
     for verdict in verdicts {
@@ -51,7 +63,7 @@ fn summary(ctx: &Ctx<'_>, uses: &[Use<'_>], verdicts: impl Iterator<Item = Verdi
             Verdict::NoDeadline | Verdict::Unknown => summary.without_verdict += 1,
         }
     }
-    summary.peak = peak_list(snapshot, ctx.policy.promise, uses);
+    summary.peak = peak_list(snapshot, promise, uses);
     summary.makespan = Seconds(last_end.0.saturating_sub(snapshot.now.0));
     summary.gpu_seconds = gpu_seconds(snapshot, uses);
     summary.cost = money::cost(snapshot, uses);
@@ -59,19 +71,18 @@ fn summary(ctx: &Ctx<'_>, uses: &[Use<'_>], verdicts: impl Iterator<Item = Verdi
     summary
 }
 
-/// Every workload at its earliest start on its first option, quota ignored.
+/// Every workload at its earliest start on its first option for its p50 runtime, quota ignored: whatever is promised.
 fn all_at_once(ctx: &Ctx<'_>) -> Summary {
     let snapshot = ctx.snapshot;
-    let promise = ctx.policy.promise;
     let mut uses = Vec::with_capacity(snapshot.workloads.len());
     let mut verdicts = Vec::with_capacity(snapshot.workloads.len());
     let mut last_end = snapshot.now;
     for workload in &snapshot.workloads {
         let Some(option) = workload.options.first() else { continue };
-        let start = workload.earliest_start.max(snapshot.now);
+        let start = workload.earliest_start;
         let after = |span: Seconds| Timestamp(start.0.saturating_add(span.0));
         let (p50, p90) = (after(option.runtime.p50), after(option.runtime.p90));
-        uses.push(Use { uses: &option.uses, start, end: after(option.held(promise)) });
+        uses.push(Use { uses: &option.uses, start, end: p50 });
         last_end = last_end.max(p50);
         verdicts.push(match workload.due.as_ref().map(|due| due.at) {
             None => Verdict::NoDeadline,
@@ -81,7 +92,7 @@ fn all_at_once(ctx: &Ctx<'_>) -> Summary {
             Some(_) => Verdict::OnTime,
         });
     }
-    summary(ctx, &uses, verdicts.into_iter(), last_end)
+    summary(ctx, Promise::P50, &uses, verdicts.into_iter(), last_end)
 }
 
 fn peak_list(snapshot: &Snapshot, promise: Promise, uses: &[Use<'_>]) -> Vec<Peak> {
@@ -114,7 +125,7 @@ fn gpu_seconds(snapshot: &Snapshot, uses: &[Use<'_>]) -> i128 {
             seconds(held.start, held.end).max(0).saturating_mul(i128::from(amount.0)).saturating_mul(1000 / per_gpu)
         })
         .fold(0, i128::saturating_add);
-    thousandths / 1000
+    div_round_half_even(thousandths, 1000)
 }
 
 fn compare(ctx: &mut Ctx<'_>, subject: &str, found: &Summary, expected: &Summary) {

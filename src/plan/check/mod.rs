@@ -30,7 +30,7 @@
 
 pub mod codes;
 
-mod capacity;
+pub(in crate::plan) mod capacity;
 mod coverage;
 mod figures;
 mod frozen;
@@ -92,7 +92,7 @@ struct Placed {
 
 /// Until when running work is taken to hold its resources: its end at the promised quantile, else at the other one; ends
 /// that have passed say nothing, and without any it is the end of the horizon.
-fn held_until(snapshot: &Snapshot, promise: Promise, running: &Running) -> Timestamp {
+pub(in crate::plan) fn held_until(snapshot: &Snapshot, promise: Promise, running: &Running) -> Timestamp {
     let (first, second) = match promise {
         Promise::P50 => (running.end_p50, running.end_p90),
         Promise::P90 => (running.end_p90, running.end_p50),

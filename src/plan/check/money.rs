@@ -1,33 +1,34 @@
 //! What a use of capacity costs, second by second at the price in force.
 //!
-//! Exact until the very end: `Σ price × amount × seconds` is summed as one integer and divided once.
+//! Exact until the end: per cell `Σ price × amount × seconds` is summed as one integer and rounded once, half to even.
 
 use crate::plan::snapshot::{CellId, CellPrice, Snapshot};
-use crate::units::{Money, Timestamp, div_round_half_even};
+use crate::units::{Amount, Money, Timestamp, div_round_half_even};
 
 use super::peaks::Use;
 use super::seconds;
 
-/// The cost of all uses, or `None` when an accelerator among them has no price (or the total is beyond all money).
+/// The cost of all uses; `None` without a rate card, when an accelerator among them has no price, or beyond all money.
 pub(super) fn cost(snapshot: &Snapshot, uses: &[Use<'_>]) -> Option<Money> {
-    let mut per_hour_seconds: i128 = 0;
-    let mut per_milli_hour_seconds: i128 = 0;
-    for held in uses {
-        for &(cell, amount) in held.uses {
-            let resource = &snapshot.cell(cell).resource;
-            let Some(price) = price_of(snapshot, cell) else {
-                if resource.is_accelerator() {
-                    return None;
-                }
-                continue;
-            };
-            let due = priced(price, held.start, held.end)?.checked_mul(i128::from(amount.0))?;
-            let sum = if resource.is_milli() { &mut per_milli_hour_seconds } else { &mut per_hour_seconds };
-            *sum = sum.checked_add(due)?;
+    if snapshot.prices.is_empty() {
+        return None;
+    }
+    let mut by_cell = vec![0_i128; snapshot.cells.len()];
+    for held in uses.iter().filter(|held| held.start < held.end) {
+        for &(cell, Amount(amount)) in held.uses {
+            if let Some(price) = price_of(snapshot, cell) {
+                let due = priced(price, held.start, held.end)?.checked_mul(i128::from(amount))?;
+                by_cell[cell.0 as usize] = by_cell[cell.0 as usize].checked_add(due)?;
+            } else if snapshot.cell(cell).resource.is_accelerator() {
+                return None;
+            }
         }
     }
-    let total = per_hour_seconds.checked_mul(1000)?.checked_add(per_milli_hour_seconds)?;
-    Some(Money { nanos: div_round_half_even(total, 3_600_000) })
+    let rounded = snapshot.cells.iter().zip(by_cell).map(|(cell, due)| {
+        let units_per_priced = if cell.resource.is_milli() { 1000 } else { 1 };
+        div_round_half_even(due, 3600 * units_per_priced)
+    });
+    Some(Money { nanos: rounded.sum() })
 }
 
 /// The price of a cell, when the rate card has one.

@@ -43,7 +43,8 @@ pub(super) fn peaks(snapshot: &Snapshot, promise: Promise, planned: &[Use<'_>]) 
     peaks
 }
 
-/// The most each cell offers to all queues together between now and the horizon's end: nominal quotas and `Add` windows.
+/// The most each cell offers to all queues together from now up to and at the horizon's end: nominal quotas and `Add`
+/// windows.
 pub(super) fn capacities(snapshot: &Snapshot) -> Vec<i128> {
     let mut nominal = vec![0_i128; snapshot.cells.len()];
     for (cell, quota) in snapshot.nodes.iter().flat_map(|node| &node.quotas) {
@@ -52,7 +53,7 @@ pub(super) fn capacities(snapshot: &Snapshot) -> Vec<i128> {
     let mut changes = Vec::new();
     for window in snapshot.windows.iter().filter(|window| window.effect == WindowEffect::Add) {
         let (start, end) = (window.start.max(snapshot.now), window.end);
-        if start < end && start < snapshot.horizon_end {
+        if start < end && start <= snapshot.horizon_end {
             changes.push((window.cell, start, i128::from(window.quantity.0)));
             changes.push((window.cell, end, -i128::from(window.quantity.0)));
         }

@@ -6,11 +6,11 @@
 
 use crate::plan::snapshot::{self, CellId, NodeId, Quota, Snapshot};
 
-use super::Limit;
+use super::{Breach, Limit};
 
 const NO_PARENT: u32 = u32::MAX;
 
-pub(super) struct Tree {
+pub(in crate::plan) struct Tree {
     nodes: Vec<Node>,
     /// Children before parents.
     bottom_up: Vec<u32>,
@@ -76,7 +76,7 @@ impl Node {
 }
 
 impl Tree {
-    pub(super) fn new(snapshot: &Snapshot) -> Self {
+    pub(in crate::plan) fn new(snapshot: &Snapshot) -> Self {
         let parent = |node: &snapshot::Node| node.parent.map_or(NO_PARENT, |id| id.0);
         let nodes: Vec<_> =
             snapshot.nodes.iter().map(|node| Node { parent: parent(node), ..Node::default() }).collect();
@@ -93,7 +93,7 @@ impl Tree {
     }
 
     /// Forgets everything and takes the quotas of `cell`, with nothing used.
-    pub(super) fn enter(&mut self, snapshot: &Snapshot, cell: CellId) {
+    pub(in crate::plan) fn enter(&mut self, snapshot: &Snapshot, cell: CellId) {
         debug_assert_eq!(self.nodes.len(), snapshot.nodes.len(), "a tree serves one snapshot");
         for node in &mut self.nodes {
             node.caps.clear();
@@ -117,20 +117,20 @@ impl Tree {
         }
     }
 
-    pub(super) fn plan(&mut self, node: u32, by: i128) {
+    pub(in crate::plan) fn plan(&mut self, node: u32, by: i128) {
         self.use_more(node, Usage { all: by, fixed: 0 });
     }
-    pub(super) fn fix(&mut self, node: u32, by: i128) {
+    pub(in crate::plan) fn fix(&mut self, node: u32, by: i128) {
         self.use_more(node, Usage { all: by, fixed: by });
     }
-    pub(super) fn widen(&mut self, node: u32, by: i128) {
+    pub(in crate::plan) fn widen(&mut self, node: u32, by: i128) {
         self.nodes[node as usize].nominal += by;
         self.hand_up(node, Usage::default());
     }
-    pub(super) fn cap(&mut self, node: u32, quantity: i128) {
+    pub(in crate::plan) fn cap(&mut self, node: u32, quantity: i128) {
         self.nodes[node as usize].caps.push(quantity);
     }
-    pub(super) fn uncap(&mut self, node: u32, quantity: i128) {
+    pub(in crate::plan) fn uncap(&mut self, node: u32, quantity: i128) {
         let caps = &mut self.nodes[node as usize].caps;
         if let Some(at) = caps.iter().position(|cap| *cap == quantity) {
             caps.swap_remove(at);
@@ -161,15 +161,15 @@ impl Tree {
         }
     }
 
-    /// Names every limit on the path from `node` to its root that planned work breaks:
-    /// `(node, limit, used, used without planned work, allowed)`.
-    pub(super) fn judge(&self, node: u32, breach: &mut dyn FnMut(u32, Limit, i128, i128, i128)) {
+    /// Names every limit on the path from `node` to its root that planned work breaks now, nearest first.
+    pub(in crate::plan) fn judge(&self, node: u32, breach: &mut dyn FnMut(Breach)) {
         let mut id = node;
         while id != NO_PARENT {
             let node = &self.nodes[id as usize];
             let mut hold = |limit, used: Usage, allowed: i128| {
                 if used.all > allowed && used.all > used.fixed {
-                    breach(id, limit, used.all, used.fixed, allowed);
+                    let (used, fixed) = (used.all, used.fixed);
+                    breach(Breach { node: NodeId(id), limit, used, allowed, fixed });
                 }
             };
             if node.parent == NO_PARENT {
