@@ -1,0 +1,383 @@
+//! Capacity of one cell over time: the quota tree as arrays, with the two operations a search needs (fits, add).
+//!
+//! A lane divides time into stretches, uniform slots on a search grid or arbitrary segments in exact time; it neither
+//! knows nor cares which. Per tree node it keeps `free` (limit − usage) and, where quota is kept back by a lending
+//! limit, `room` (what is left of the node's own guaranteed share): usage climbs to the parent only above it, which is
+//! Kueue's algebra (`kueue::quota`) written as running sums.
+
+use crate::plan::snapshot::{CellId, NodeId, Policy, Snapshot, WindowEffect};
+use crate::units::{Amount, Timestamp};
+
+/// Stands for "no limit"; far below overflow when usage is added to it.
+pub const UNLIMITED: i64 = i64::MAX / 4;
+
+/// One cell's capacity, arrays indexed by stretch.
+#[derive(Debug, Clone)]
+pub struct Lane {
+    pub cell: CellId,
+    pub rows: Vec<Row>,
+    /// Where a ClusterQueue's usage goes; index by [`Lane::path_of`].
+    pub paths: Vec<(NodeId, Path)>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    /// Limit − usage; negative where others alone exceed it.
+    pub free: Vec<i64>,
+    /// Guaranteed share − usage, in rows of a chain; empty in flat rows, where all usage climbs.
+    pub room: Vec<i64>,
+}
+
+/// The rows that a queue's usage touches.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Path {
+    /// Rows that take the whole amount.
+    pub flat: Vec<usize>,
+    /// Rows from the queue upwards that each take what their child cannot absorb.
+    pub chain: Vec<usize>,
+}
+
+impl Lane {
+    #[must_use]
+    pub fn path_of(&self, queue: NodeId) -> Option<usize> {
+        self.paths.iter().position(|(node, _)| *node == queue)
+    }
+
+    /// The last stretch in `from..to` where the amount does not fit, if any: a search skips past it.
+    #[must_use]
+    pub fn last_obstacle(&self, path: usize, amount: i64, from: usize, to: usize) -> Option<usize> {
+        let path = &self.paths[path].1;
+        let mut last: Option<usize> = None;
+        for row in &path.flat {
+            let free = &self.rows[*row].free;
+            let low = last.map_or(from, |at| at + 1);
+            if let Some(at) = free[low..to].iter().rposition(|free| *free < amount) {
+                last = Some(low + at);
+            }
+        }
+        if path.chain.is_empty() {
+            return last;
+        }
+        let low = last.map_or(from, |at| at + 1);
+        (low..to).rev().find(|at| !self.chain_fits(&path.chain, amount, *at)).or(last)
+    }
+
+    /// The first stretch in `from..to` where the amount does not fit.
+    #[must_use]
+    pub fn first_obstacle(&self, path: usize, amount: i64, from: usize, to: usize) -> Option<usize> {
+        let path = &self.paths[path].1;
+        let mut high = to;
+        for row in &path.flat {
+            let free = &self.rows[*row].free;
+            if let Some(at) = free[from..high].iter().position(|free| *free < amount) {
+                high = from + at;
+            }
+        }
+        if !path.chain.is_empty()
+            && let Some(at) = (from..high).find(|at| !self.chain_fits(&path.chain, amount, *at))
+        {
+            high = at;
+        }
+        (high < to).then_some(high)
+    }
+
+    #[must_use]
+    pub fn fits(&self, path: usize, amount: i64, from: usize, to: usize) -> bool {
+        let path = &self.paths[path].1;
+        path.flat.iter().all(|row| self.rows[*row].free[from..to].iter().all(|free| *free >= amount))
+            && (path.chain.is_empty() || (from..to).all(|at| self.chain_fits(&path.chain, amount, at)))
+    }
+
+    fn chain_fits(&self, chain: &[usize], amount: i64, at: usize) -> bool {
+        let mut climbing = amount;
+        for row in chain {
+            let row = &self.rows[*row];
+            if row.free[at] < climbing {
+                return false;
+            }
+            climbing = climb(row.room[at], climbing);
+            if climbing == 0 {
+                return true;
+            }
+        }
+        true
+    }
+
+    /// Takes the amount (gives it back when negative) over `from..to`, whether it fits or not.
+    pub fn take(&mut self, path: usize, amount: i64, from: usize, to: usize) {
+        let path = &self.paths[path].1;
+        for row in &path.flat {
+            for free in &mut self.rows[*row].free[from..to] {
+                *free -= amount;
+            }
+        }
+        if path.chain.is_empty() {
+            return;
+        }
+        for at in from..to {
+            let mut climbing = amount;
+            for row in &path.chain {
+                let row = &mut self.rows[*row];
+                let passed_on = climb(row.room[at], climbing);
+                row.free[at] -= climbing;
+                row.room[at] -= climbing;
+                climbing = passed_on;
+                if climbing == 0 {
+                    break;
+                }
+            }
+        }
+    }
+}
+
+/// Of `amount` taken from a node with `room` left of its own share: the part that its parent feels.
+fn climb(room: i64, amount: i64) -> i64 {
+    (amount - room).max(0) - (-room).max(0)
+}
+
+/// The lanes of a snapshot in exact time, before any planned work: quota and windows minus running work and reserves.
+#[derive(Debug, Clone)]
+pub struct ExactLanes {
+    /// Stretch `i` of lane `l` is `[times[l][i], times[l][i + 1])`; the last one never ends. The first begins now.
+    pub times: Vec<Vec<Timestamp>>,
+    pub lanes: Vec<Lane>,
+}
+
+impl ExactLanes {
+    /// # Panics
+    /// When an id in the snapshot is out of range, which `kueue::assemble` rules out.
+    #[must_use]
+    pub fn of(snapshot: &Snapshot, policy: &Policy) -> Self {
+        let mut queues_of_cell: Vec<Vec<NodeId>> = vec![Vec::new(); snapshot.cells.len()];
+        for workload in &snapshot.workloads {
+            for (cell, _) in workload.options.iter().flat_map(|option| &option.uses) {
+                let queues = &mut queues_of_cell[cell.0 as usize];
+                if !queues.contains(&workload.queue) {
+                    queues.push(workload.queue);
+                }
+            }
+        }
+        let mut exact = Self { times: Vec::new(), lanes: Vec::new() };
+        for (index, mut queues) in queues_of_cell.into_iter().enumerate() {
+            if queues.is_empty() {
+                continue;
+            }
+            queues.sort();
+            let cell = CellId(u32::try_from(index).expect("cells are counted in u32"));
+            let (times, lane) = exact_lane(snapshot, policy, cell, &queues);
+            exact.times.push(times);
+            exact.lanes.push(lane);
+        }
+        exact
+    }
+}
+
+/// The tree of one cell, node by node, over stretches between its events.
+fn exact_lane(snapshot: &Snapshot, policy: &Policy, cell: CellId, queues: &[NodeId]) -> (Vec<Timestamp>, Lane) {
+    let now = snapshot.now;
+    let mut times = vec![now];
+    let mut event = |at: Timestamp| {
+        if at > now {
+            times.push(at);
+        }
+    };
+    for window in snapshot.windows.iter().filter(|window| window.cell == cell) {
+        event(window.start);
+        event(window.end);
+    }
+    for running in &snapshot.running {
+        if running.uses.iter().any(|(used, _)| *used == cell) {
+            event(running.held_until(policy.promise, now, snapshot.horizon_end));
+        }
+    }
+    times.sort_unstable();
+    times.dedup();
+    let stretches = times.len();
+
+    // Nodes on the way from any using queue to its root; children before parents.
+    let mut nodes: Vec<NodeId> = Vec::new();
+    for queue in queues {
+        for node in snapshot.path_to_root(*queue) {
+            if !nodes.contains(&node) {
+                nodes.push(node);
+            }
+        }
+    }
+    let tree = Tree::at_stretches(snapshot, policy, cell, &times);
+    let mut rows: Vec<Row> = Vec::new();
+    let mut row_of_node: Vec<(NodeId, usize)> = Vec::new();
+    for node in &nodes {
+        let facts = &tree.nodes[node.0 as usize];
+        let chained = queues.iter().any(|queue| {
+            snapshot.path_to_root(*queue).any(|on| on == *node)
+                && snapshot.path_to_root(*queue).any(|on| tree.keeps_back(on))
+        });
+        let free = (0..stretches).map(|at| facts.limit[at].saturating_sub(facts.usage[at])).collect();
+        let room = if chained {
+            (0..stretches).map(|at| facts.local[at].saturating_sub(facts.usage[at])).collect()
+        } else {
+            Vec::new()
+        };
+        row_of_node.push((*node, rows.len()));
+        rows.push(Row { free, room });
+    }
+    let cap_rows = cap_rows(snapshot, cell, &nodes, &times, &tree, &mut rows);
+    let row_of = |node: NodeId| row_of_node.iter().find(|(of, _)| *of == node).map(|(_, row)| *row);
+    let paths = queues
+        .iter()
+        .map(|queue| {
+            let nodes: Vec<NodeId> = snapshot.path_to_root(*queue).collect();
+            let chained = nodes.iter().any(|node| tree.keeps_back(*node));
+            let mut path = Path::default();
+            for node in &nodes {
+                let Some(row) = row_of(*node) else { continue };
+                let limited = rows[row].free.iter().any(|free| *free < UNLIMITED / 2);
+                if chained {
+                    path.chain.push(row);
+                } else if limited {
+                    path.flat.push(row);
+                }
+            }
+            path.flat.extend(cap_rows.iter().filter(|(node, _)| nodes.contains(node)).map(|(_, row)| *row));
+            (*queue, path)
+        })
+        .collect();
+    (times, Lane { cell, rows, paths })
+}
+
+/// Caps bound a node's whole subtree, which under lending limits is not what climbs: they get rows of their own.
+fn cap_rows(
+    snapshot: &Snapshot,
+    cell: CellId,
+    nodes: &[NodeId],
+    times: &[Timestamp],
+    tree: &Tree,
+    rows: &mut Vec<Row>,
+) -> Vec<(NodeId, usize)> {
+    let mut found: Vec<(NodeId, usize)> = Vec::new();
+    for window in &snapshot.windows {
+        if window.cell != cell || window.effect != WindowEffect::Cap || !nodes.contains(&window.node) {
+            continue;
+        }
+        let row = match found.iter().find(|(node, _)| *node == window.node) {
+            Some((_, row)) => *row,
+            None => {
+                let below = &tree.nodes[window.node.0 as usize].subtree_usage;
+                let free = below.iter().map(|usage| UNLIMITED - usage).collect();
+                rows.push(Row { free, room: Vec::new() });
+                found.push((window.node, rows.len() - 1));
+                rows.len() - 1
+            }
+        };
+        for (at, time) in times.iter().enumerate() {
+            if *time >= window.start && *time < window.end {
+                let capped = window.quantity.0 - tree.nodes[window.node.0 as usize].subtree_usage[at];
+                let free = &mut rows[row].free[at];
+                *free = (*free).min(capped);
+            }
+        }
+    }
+    found
+}
+
+/// The quota tree of one cell at each stretch.
+struct Tree {
+    nodes: Vec<TreeNode>,
+}
+
+struct TreeNode {
+    /// Most usage that may stand at the node.
+    limit: Vec<i64>,
+    /// The node's guaranteed share, kept from its parent by a lending limit.
+    local: Vec<i64>,
+    /// Usage by running work and reserves, as it climbs.
+    usage: Vec<i64>,
+    /// Usage by running work and reserves in the whole subtree.
+    subtree_usage: Vec<i64>,
+}
+
+impl Tree {
+    fn keeps_back(&self, node: NodeId) -> bool {
+        self.nodes[node.0 as usize].local.iter().any(|local| *local > 0)
+    }
+
+    fn at_stretches(snapshot: &Snapshot, policy: &Policy, cell: CellId, times: &[Timestamp]) -> Self {
+        let count = snapshot.nodes.len();
+        let mut nominal: Vec<Vec<i64>> = snapshot
+            .nodes
+            .iter()
+            .map(|node| vec![node.quotas.get(&cell).map_or(0, |quota| quota.nominal.0); times.len()])
+            .collect();
+        let mut own_usage: Vec<Vec<i64>> = vec![vec![0; times.len()]; count];
+        for window in snapshot.windows.iter().filter(|window| window.cell == cell) {
+            let target = match window.effect {
+                WindowEffect::Add => &mut nominal[window.node.0 as usize],
+                WindowEffect::Reserve => &mut own_usage[window.node.0 as usize],
+                WindowEffect::Cap => continue,
+            };
+            for (at, time) in times.iter().enumerate() {
+                if *time >= window.start && *time < window.end {
+                    target[at] = target[at].saturating_add(window.quantity.0);
+                }
+            }
+        }
+        for running in &snapshot.running {
+            let amount: Amount = running.uses.iter().filter(|(used, _)| *used == cell).map(|(_, amount)| *amount).sum();
+            let until = running.held_until(policy.promise, snapshot.now, snapshot.horizon_end);
+            for (at, time) in times.iter().enumerate() {
+                if *time < until {
+                    let usage = &mut own_usage[running.queue.0 as usize][at];
+                    *usage = usage.saturating_add(amount.0);
+                }
+            }
+        }
+        let order = children_first(snapshot);
+        let mut subtree = nominal;
+        let mut usage = own_usage.clone();
+        let mut subtree_usage = own_usage;
+        let mut local: Vec<Vec<i64>> = vec![vec![0; times.len()]; count];
+        let mut limit: Vec<Vec<i64>> = vec![vec![UNLIMITED; times.len()]; count];
+        for node in order {
+            let quota = snapshot.nodes[node].quotas.get(&cell).copied().unwrap_or_default();
+            let parent = snapshot.nodes[node].parent.map(|parent| parent.0 as usize);
+            for at in 0..times.len() {
+                let whole = subtree[node][at].min(UNLIMITED);
+                if let Some(lending) = quota.lending_limit {
+                    local[node][at] = (whole - lending.0).max(0);
+                }
+                match (parent, quota.borrowing_limit) {
+                    (None, _) => limit[node][at] = whole,
+                    (Some(_), Some(borrowing)) => limit[node][at] = whole.saturating_add(borrowing.0).min(UNLIMITED),
+                    (Some(_), None) => {}
+                }
+                if let Some(parent) = parent {
+                    let lent = whole - local[node][at];
+                    subtree[parent][at] = subtree[parent][at].saturating_add(lent);
+                    let climbing = (usage[node][at] - local[node][at]).max(0);
+                    usage[parent][at] += climbing;
+                    subtree_usage[parent][at] += subtree_usage[node][at];
+                } else {
+                    local[node][at] = 0;
+                }
+            }
+        }
+        let nodes = limit
+            .into_iter()
+            .zip(local)
+            .zip(usage.into_iter().zip(subtree_usage))
+            .map(|((limit, local), (usage, subtree_usage))| TreeNode { limit, local, usage, subtree_usage })
+            .collect();
+        Self { nodes }
+    }
+}
+
+/// Node indices, each before its parent.
+fn children_first(snapshot: &Snapshot) -> Vec<usize> {
+    let depth = |node: usize| {
+        let id = NodeId(u32::try_from(node).expect("nodes are counted in u32"));
+        snapshot.path_to_root(id).count()
+    };
+    let mut order: Vec<(usize, usize)> = (0..snapshot.nodes.len()).map(|node| (depth(node), node)).collect();
+    order.sort_unstable_by(|a, b| b.cmp(a));
+    order.into_iter().map(|(_, node)| node).collect()
+}
