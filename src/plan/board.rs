@@ -135,6 +135,12 @@ impl<'m> Board<'m> {
         None
     }
 
+    /// How many pools there are.
+    #[must_use]
+    pub fn pools(&self) -> usize {
+        self.starts.len()
+    }
+
     /// Jobs of a pool that cover a slot.
     pub fn covering(&self, pool: usize, slot: usize) -> impl Iterator<Item = usize> + '_ {
         let from = (slot + 1).saturating_sub(self.lengths_max[pool]);

@@ -5,7 +5,7 @@
 //! limit, `room` (what is left of the node's own guaranteed share): usage climbs to the parent only above it, which is
 //! Kueue's algebra (`kueue::quota`) written as running sums.
 
-use crate::plan::snapshot::{CellId, NodeId, Policy, Snapshot, WindowEffect};
+use crate::plan::snapshot::{CellId, NodeId, Objective, Policy, Snapshot, WindowEffect};
 use crate::units::{Amount, Timestamp};
 
 /// Stands for "no limit"; far below overflow when usage is added to it.
@@ -18,6 +18,8 @@ pub struct Lane {
     pub rows: Vec<Row>,
     /// Where a ClusterQueue's usage goes; index by [`Lane::path_of`].
     pub paths: Vec<(NodeId, Path)>,
+    /// The row that holds what all queues together use (`free` = unlimited − usage), kept where peaks count.
+    pub total: Option<usize>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -222,6 +224,11 @@ fn exact_lane(snapshot: &Snapshot, policy: &Policy, cell: CellId, queues: &[Node
         rows.push(Row { free, room });
     }
     let cap_rows = cap_rows(snapshot, cell, &nodes, &times, &tree, &mut rows);
+    let total = counts_peaks(snapshot, policy, cell).then(|| {
+        let used = running_total(snapshot, policy, cell, &times);
+        rows.push(Row { free: used.into_iter().map(|used| UNLIMITED - used).collect(), room: Vec::new() });
+        rows.len() - 1
+    });
     let row_of = |node: NodeId| row_of_node.iter().find(|(of, _)| *of == node).map(|(_, row)| *row);
     let paths = queues
         .iter()
@@ -239,10 +246,31 @@ fn exact_lane(snapshot: &Snapshot, policy: &Policy, cell: CellId, queues: &[Node
                 }
             }
             path.flat.extend(cap_rows.iter().filter(|(node, _)| nodes.contains(node)).map(|(_, row)| *row));
+            path.flat.extend(total);
             (*queue, path)
         })
         .collect();
-    (times, Lane { cell, rows, paths })
+    (times, Lane { cell, rows, paths, total })
+}
+
+/// Peaks count on accelerators, and only where they are the objective.
+fn counts_peaks(snapshot: &Snapshot, policy: &Policy, cell: CellId) -> bool {
+    policy.objective == Objective::LowestPeak && snapshot.cell(cell).resource.is_accelerator()
+}
+
+/// What running work uses of a cell, over all queues.
+fn running_total(snapshot: &Snapshot, policy: &Policy, cell: CellId, times: &[Timestamp]) -> Vec<i64> {
+    let mut used = vec![0_i64; times.len()];
+    for running in &snapshot.running {
+        let amount: Amount = running.uses.iter().filter(|(at, _)| *at == cell).map(|(_, amount)| *amount).sum();
+        let until = running.held_until(policy.promise, snapshot.now, snapshot.horizon_end);
+        for (used, time) in used.iter_mut().zip(times) {
+            if *time < until {
+                *used += amount.0;
+            }
+        }
+    }
+    used
 }
 
 /// Caps bound a node's whole subtree, which under lending limits is not what climbs: they get rows of their own.

@@ -70,8 +70,16 @@ pub struct Split {
 }
 
 impl Model {
+    /// `included(workload, option)` says what takes part; a workload without any option does not.
     #[must_use]
-    pub fn of(snapshot: &Snapshot, policy: &Policy, exact: &ExactLanes, grid: Grid, rounding: Rounding) -> Self {
+    pub fn of(
+        snapshot: &Snapshot,
+        policy: &Policy,
+        exact: &ExactLanes,
+        grid: Grid,
+        rounding: Rounding,
+        included: &dyn Fn(usize, usize) -> bool,
+    ) -> Self {
         let lanes: Vec<Lane> =
             exact.lanes.iter().zip(&exact.times).map(|(lane, times)| on_grid(lane, times, grid, rounding)).collect();
         let lane_of_cell: HashMap<u32, usize> =
@@ -96,6 +104,7 @@ impl Model {
                 .options
                 .iter()
                 .enumerate()
+                .filter(|(option, _)| included(index, *option))
                 .map(|(option, run)| {
                     let uses: Vec<Use> = run
                         .uses
@@ -110,6 +119,9 @@ impl Model {
                     JobOption { option, length, uses, pool }
                 })
                 .collect();
+            if options.is_empty() {
+                continue;
+            }
             let options = without_dominated(options);
             let grades = grades(workload.due.as_ref(), grid, rounding, |end| {
                 let losses = workload.losses_at(end);
@@ -276,5 +288,5 @@ fn on_grid(lane: &Lane, times: &[Timestamp], grid: Grid, rounding: Rounding) -> 
             .collect()
     };
     let rows = lane.rows.iter().map(|row| Row { free: sample(&row.free), room: sample(&row.room) }).collect();
-    Lane { cell: lane.cell, rows, paths: lane.paths.clone() }
+    Lane { cell: lane.cell, rows, paths: lane.paths.clone(), total: lane.total }
 }

@@ -10,8 +10,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::plan::proposal::{Peak, Piece, Summary, Verdict};
-use crate::plan::snapshot::{CellId, CellPrice, Running, Snapshot, WindowEffect, Workload};
+pub use crate::plan::proposal::Summary;
+use crate::plan::proposal::{Peak, Piece, Verdict};
+use crate::plan::snapshot::{CellId, CellPrice, Promise, Running, Snapshot, WindowEffect, Workload};
 use crate::units::{Amount, Money, Timestamp, div_round_half_even};
 
 /// When and how one workload held its resources.
@@ -52,11 +53,11 @@ pub fn verdict(workload: &Workload, runtime_known: bool, end: Option<Ends>) -> V
     }
 }
 
-/// The figures of a placement. Workloads without an occupation never run.
+/// The figures of a placement; running work is held as the promise says. Workloads without an occupation never run.
 ///
 /// An occupation or option that the snapshot does not have counts for nothing.
 #[must_use]
-pub fn summarize(snapshot: &Snapshot, occupations: &[Occupation]) -> Summary {
+pub fn summarize(snapshot: &Snapshot, promise: Promise, occupations: &[Occupation]) -> Summary {
     let mut summary = Summary { currency: snapshot.currency.clone(), ..Summary::default() };
     let mut placed: Vec<Option<&Occupation>> = vec![None; snapshot.workloads.len()];
     for occupation in occupations {
@@ -85,7 +86,7 @@ pub fn summarize(snapshot: &Snapshot, occupations: &[Occupation]) -> Summary {
         }
     }
     for running in &snapshot.running {
-        usage.hold(&running.uses, running_piece(snapshot, running));
+        usage.hold(&running.uses, running_piece(snapshot, promise, running));
     }
     summary.peak = usage.peaks();
     summary.gpu_seconds = usage.gpu_seconds();
@@ -108,14 +109,14 @@ pub fn all_at_once(snapshot: &Snapshot) -> Summary {
             Some(Occupation { workload: index, pieces: vec![Held { option: 0, piece }], end: Some(end) })
         })
         .collect();
-    summarize(snapshot, &occupations)
+    summarize(snapshot, Promise::P50, &occupations)
 }
 
-/// What running work still holds, at its p50 end; to the end of the horizon when nobody knows.
+/// What running work still holds under a promise; to the end of the horizon when nobody knows.
 #[must_use]
-pub fn running_piece(snapshot: &Snapshot, running: &Running) -> Piece {
+pub fn running_piece(snapshot: &Snapshot, promise: Promise, running: &Running) -> Piece {
     let start = running.start.max(snapshot.now);
-    Piece { start, end: running.end_p50.unwrap_or(snapshot.horizon_end).max(start) }
+    Piece { start, end: running.held_until(promise, snapshot.now, snapshot.horizon_end).max(start) }
 }
 
 /// What each cell offers at most, to all nodes together, at any instant of `[now, horizon_end]`: the sum of nominal quotas

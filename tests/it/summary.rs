@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use stagger::plan::proposal::{Piece, Summary, Verdict};
-use stagger::plan::snapshot::Snapshot;
+use stagger::plan::snapshot::{Promise, Snapshot};
 use stagger::plan::summary::{Ends, Held, Occupation, all_at_once, capacities, summarize, verdict};
 use stagger::units::{Amount, Money, Seconds};
 
@@ -66,7 +66,7 @@ fn staggered_work_has_a_lower_peak_and_costs_the_same() {
         peak a100 4 of 4 at 12:30
         makespan 2 h 30 min, 28800 GPU-seconds, cost 20.00
     "#]]
-    .assert_eq(&text(&summarize(&snapshot, &occupations)));
+    .assert_eq(&text(&summarize(&snapshot, Promise::P50, &occupations)));
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn work_that_never_runs_is_late_when_it_is_due() {
         peak a100 0 of 4 at never
         makespan 0 s, 0 GPU-seconds, cost unknown
     "#]]
-    .assert_eq(&text(&summarize(&snapshot, &[])));
+    .assert_eq(&text(&summarize(&snapshot, Promise::P50, &[])));
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn lost_work_counts_as_gpu_time_and_money() {
         peak a100 2 of 4 at 12:00
         makespan 3 h, 10800 GPU-seconds, cost 7.50
     "#]]
-    .assert_eq(&text(&summarize(&snapshot, &[Occupation { workload: 0, pieces, end: Some(end) }])));
+    .assert_eq(&text(&summarize(&snapshot, Promise::P50, &[Occupation { workload: 0, pieces, end: Some(end) }])));
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn prices_follow_the_time_of_day() {
         .job(a_job("1").gpus(2).runs(hours(4)))
         .build();
     // From 12:30 to 16:30: 2 h at 3.00, 1 h at 1.00 and 1 h at 0.50, for two GPUs.
-    let summary = summarize(&snapshot, &started(&snapshot, &["12:30"]));
+    let summary = summarize(&snapshot, Promise::P50, &started(&snapshot, &["12:30"]));
     assert_eq!(summary.cost.map(Money::decimal).as_deref(), Some("15.00"));
 }
 

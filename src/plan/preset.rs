@@ -1,0 +1,213 @@
+//! The preset level: what a plan is good at once no deadline can be helped any more.
+
+use crate::plan::board::{Board, Place};
+use crate::plan::dice::Dice;
+use crate::plan::finish::{Price, lower_sum};
+use crate::plan::greedy::place_earliest;
+use crate::plan::lane::UNLIMITED;
+use crate::plan::levels;
+use crate::plan::model::Model;
+use crate::plan::peak::{Total, keeping_grades, lower_peaks};
+use crate::plan::proof::Proof;
+use crate::plan::proposal::{LevelName, Proof as Kind};
+use crate::plan::propose::{Desk, Effort};
+use crate::plan::snapshot::Objective;
+use crate::plan::stand::Stands;
+
+/// Improves the preset without raising a loss, and moves to exact time.
+pub fn improve(desk: &Desk<'_>, mut board: Board<'_>, proof: &mut Proof, effort: &mut Effort<'_>) -> Stands {
+    for job in 0..board.places.len() {
+        if board.places[job].is_none() {
+            place_earliest(&mut board, job);
+        }
+    }
+    match desk.policy.objective {
+        Objective::EarliestFinish => earliest_finish(desk, board, None, proof, effort),
+        Objective::LowestPeak => lowest_peak(desk, &board, proof, effort),
+        Objective::LowestCost => lowest_cost(desk, board, proof, effort),
+    }
+}
+
+fn earliest_finish(
+    desk: &Desk<'_>,
+    mut board: Board<'_>,
+    ceilings: Option<&[(usize, i64)]>,
+    proof: &mut Proof,
+    effort: &mut Effort<'_>,
+) -> Stands {
+    let price = Completion { model: board.model };
+    let mut dice = Dice::new(desk.policy.seed, 3);
+    let floor = price.floor();
+    lower_sum(&mut board, &price, floor, &mut dice, &mut effort.slice(20));
+    crate::plan::relax::completion(desk, &mut board, ceilings, proof, effort);
+    desk.stands(&board, ceilings)
+}
+
+fn lowest_peak(desk: &Desk<'_>, board: &Board<'_>, proof: &mut Proof, effort: &mut Effort<'_>) -> Stands {
+    let totals = totals(desk);
+    let kept = keeping_grades(&desk.model, &board.places);
+    let mut low = rebuilt(&kept, &board.places);
+    let goal = crate::plan::relax::peak(desk, &low, &totals, proof, effort);
+    let mut dice = Dice::new(desk.policy.seed, 2);
+    let peaks = if totals.is_empty() {
+        Vec::new()
+    } else {
+        lower_peaks(&mut low, &totals, goal, &mut dice, &mut effort.slice(70), 400)
+    };
+    let ceilings: Vec<(usize, i64)> =
+        totals.iter().zip(&peaks).map(|(total, peak)| (total.lane, *peak)).collect();
+    // Under the peaks found, as early as may be.
+    let mut capped = kept.clone();
+    for (total, peak) in totals.iter().zip(&peaks) {
+        for free in &mut capped.lanes[total.lane].rows[total.row].free {
+            *free += peak - UNLIMITED;
+        }
+    }
+    let places = low.places.clone();
+    earliest_finish(desk, rebuilt(&capped, &places), Some(&ceilings), proof, effort)
+}
+
+/// The accelerator lanes with a total row, and their weights.
+#[must_use]
+pub fn totals(desk: &Desk<'_>) -> Vec<Total> {
+    let weights = levels::peak_weights(desk.snapshot);
+    let lanes = desk.model.lanes.iter().zip(&desk.base.exact.lanes).enumerate();
+    lanes
+        .filter_map(|(lane, (on_grid, exact))| {
+            let row = on_grid.total?;
+            let floor = exact.rows[row].free.iter().map(|free| UNLIMITED - free).max().unwrap_or(0);
+            Some(Total { lane, row, weight: weights[on_grid.cell.0 as usize], floor })
+        })
+        .collect()
+}
+
+fn rebuilt<'m>(model: &'m Model, places: &[Option<Place>]) -> Board<'m> {
+    let mut board = Board::empty(model);
+    for (job, place) in places.iter().enumerate() {
+        if let Some(place) = place {
+            board.put(job, *place);
+        }
+    }
+    board
+}
+
+fn lowest_cost(desk: &Desk<'_>, mut board: Board<'_>, proof: &mut Proof, effort: &mut Effort<'_>) -> Stands {
+    let price = Cost::new(desk, board.model);
+    let mut dice = Dice::new(desk.policy.seed, 3);
+    lower_sum(&mut board, &price, price.floor(), &mut dice, &mut effort.slice(50));
+    if desk.snapshot.workloads.is_empty() {
+        proof.learn(LevelName::Cost, 0, Kind::Trivial);
+    }
+    crate::plan::relax::cost(desk, &mut board, proof, effort);
+    desk.stands(&board, None)
+}
+
+/// Value × end, in slots.
+pub struct Completion<'m> {
+    pub model: &'m Model,
+}
+
+impl Completion<'_> {
+    fn floor(&self) -> i128 {
+        let alone = |job: usize| {
+            let model_job = &self.model.jobs[job];
+            let places = (0..model_job.options.len()).map(|option| Place { option, start: model_job.release });
+            places.map(|place| self.of(job, place)).min().unwrap_or(0)
+        };
+        (0..self.model.jobs.len()).map(alone).sum()
+    }
+}
+
+impl Price for Completion<'_> {
+    fn of(&self, job: usize, place: Place) -> i128 {
+        let model_job = &self.model.jobs[job];
+        let end = place.start + model_job.options[place.option].length;
+        i128::from(model_job.weight) * i128::try_from(end).unwrap_or(i128::MAX)
+    }
+    fn borders(&self) -> &[usize] {
+        &[]
+    }
+}
+
+/// Money first, completion second, in one exact number.
+pub struct Cost<'m> {
+    completion: Completion<'m>,
+    /// Per lane: price summed over slots up to each border, in billionths × seconds per base unit.
+    sums: Vec<Vec<i128>>,
+    borders: Vec<usize>,
+    /// Larger than any sum of completions.
+    base: i128,
+}
+
+impl<'m> Cost<'m> {
+    #[must_use]
+    pub fn new(desk: &Desk<'_>, model: &'m Model) -> Self {
+        let slots = model.slots();
+        let mut borders: Vec<usize> = Vec::new();
+        let sums = model
+            .lanes
+            .iter()
+            .map(|lane| {
+                let price = desk.snapshot.prices.iter().find(|price| price.cell == lane.cell);
+                // A core-hour is a thousand base units.
+                let scale = if desk.snapshot.cell(lane.cell).resource.is_milli() { 1 } else { 1000 };
+                let mut sum = 0_i128;
+                let mut sums = Vec::with_capacity(slots + 1);
+                sums.push(0);
+                for slot in 0..slots {
+                    let at = model.grid.instant(i64::try_from(slot).unwrap_or(i64::MAX));
+                    let rate = price.map_or(0, |price| {
+                        let window = price.windows.iter().find(|window| window.start <= at && at < window.end);
+                        window.map_or(price.per_unit_hour, |window| window.per_unit_hour).nanos
+                    });
+                    sum += rate * i128::from(model.grid.slot.0) * scale;
+                    sums.push(sum);
+                }
+                for window in price.into_iter().flat_map(|price| &price.windows) {
+                    for edge in [window.start, window.end] {
+                        if let Ok(slot) = usize::try_from(model.grid.ceil(edge))
+                            && slot > 0
+                            && slot < slots
+                        {
+                            borders.push(slot);
+                        }
+                    }
+                }
+                sums
+            })
+            .collect();
+        borders.sort_unstable();
+        borders.dedup();
+        let base = model
+            .jobs
+            .iter()
+            .map(|job| i128::from(job.weight) * i128::try_from(slots + 1).unwrap_or(1))
+            .sum::<i128>()
+            + 1;
+        Self { completion: Completion { model }, sums, borders, base }
+    }
+
+    /// Σ price × amount × time of a placement, in billionths × seconds / 1000.
+    #[must_use]
+    pub fn money(&self, job: usize, place: Place) -> i128 {
+        let option = &self.completion.model.jobs[job].options[place.option];
+        let end = place.start + option.length;
+        let of = |used: &crate::plan::model::Use| {
+            (self.sums[used.lane][end] - self.sums[used.lane][place.start]) * i128::from(used.amount)
+        };
+        option.uses.iter().map(of).sum()
+    }
+
+    fn floor(&self) -> i128 {
+        0
+    }
+}
+
+impl Price for Cost<'_> {
+    fn of(&self, job: usize, place: Place) -> i128 {
+        self.money(job, place) * self.base + self.completion.of(job, place)
+    }
+    fn borders(&self) -> &[usize] {
+        &self.borders
+    }
+}

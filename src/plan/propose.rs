@@ -1,0 +1,387 @@
+//! The planner's walk: a plan at once, then better ones, then a proof, until the budget ends.
+//!
+//! 1. what is fixed (frozen promises) and what can never fit;
+//! 2. a greedy plan, checked, within milliseconds;
+//! 3. fewer losses: ruin and recreate;
+//! 4. how few they can be: bounds, and a solver's polish where the model is small enough;
+//! 5. the preset: peak or cost, then completion;
+//! 6. exact time: every start to the second, late and unplanned work included;
+//! 7. the figures, the independent check, the reasons.
+//!
+//! Deliberately absent: clocks and signals (a [`Watch`] is asked), and any trust in the search (see 7).
+
+use std::collections::HashMap;
+
+use crate::plan::board::Board;
+use crate::plan::dice::Dice;
+use crate::plan::exact::{Cut, Timeline};
+use crate::plan::greedy::{Order, PORTFOLIO, greedy};
+use crate::plan::grid::{Grid, Rounding};
+use crate::plan::lane::ExactLanes;
+use crate::plan::model::{JobOption, Model, Use};
+use crate::plan::proposal::{Before, Piece, Plan, Quality, Status};
+use crate::plan::search::{self, Budget};
+use crate::plan::snapshot::{Interruption, NodeKind, Policy, Snapshot};
+use crate::plan::stand::{self, Stand, Stands};
+use crate::plan::watch::Watch;
+use crate::plan::{check, levels, preset, proof, summary};
+use crate::units::{Seconds, Timestamp};
+
+/// Search moves when the policy names no step limit: about a second's worth on an ordinary core.
+const STEPS_DEFAULT: u64 = 300_000;
+
+/// Plans a snapshot. The result has passed `plan::check`; what did not is never shown.
+///
+/// # Panics
+/// When even the greedy plan fails the check, which is a bug in the planner.
+#[must_use]
+pub fn propose(snapshot: &Snapshot, policy: &Policy, watch: &dyn Watch) -> Plan {
+    let desk = Desk::new(snapshot, policy);
+    let mut effort = Effort::new(policy, watch);
+
+    // 2. A greedy plan, checked.
+    let first = greedy(&desk.model, Order::LatestStart);
+    let greedy_stands = desk.stands(&first, None);
+    watch.first_plan(&desk.draft(&greedy_stands, Vec::new()));
+
+    // 3. and 4. Fewer losses, and how few they can be.
+    let mut board = first;
+    for order in PORTFOLIO {
+        let other = greedy(&desk.model, order);
+        if other.loss < board.loss {
+            board = other;
+        }
+    }
+    let mut proof = proof::Proof::new(&desk);
+    reduce(&desk, &mut board, &mut proof, &mut effort);
+
+    // 5. and 6. The preset, and exact time.
+    let mut stands = preset::improve(&desk, board, &mut proof, &mut effort);
+    if levels_of(&desk, &greedy_stands) < levels_of(&desk, &stands) {
+        stands = greedy_stands;
+    }
+
+    // 7. Figures, check, reasons.
+    let plan = desk.plan(&stands, &proof, watch);
+    let findings = check::check(snapshot, policy, &plan);
+    let wrong = findings.iter().find(|finding| finding.severity == crate::failure::Severity::Error);
+    assert!(wrong.is_none(), "a plan must pass its check: {wrong:?}");
+    plan
+}
+
+fn levels_of(desk: &Desk<'_>, stands: &Stands) -> Vec<i128> {
+    let summary = stand::summarize(desk.snapshot, desk.policy, stands);
+    levels::values(desk.snapshot, desk.policy, stands, &summary).into_iter().map(|(_, value)| value).collect()
+}
+
+/// Levels 1 and 2: search, bound, polish, in slices, until proven or out of budget.
+fn reduce(desk: &Desk<'_>, board: &mut Board<'_>, proof: &mut proof::Proof, effort: &mut Effort<'_>) {
+    let floor = desk.loss_floor();
+    if board.loss <= floor {
+        return;
+    }
+    let mut dice = Dice::new(desk.policy.seed, 1);
+    search::reduce_loss(board, &mut dice, floor, &mut effort.slice(20));
+    if board.loss <= floor {
+        return;
+    }
+    proof.bound_losses(desk, board, effort);
+    if !proof.losses_proven(desk, board.loss) {
+        search::reduce_loss(board, &mut dice, floor, &mut effort.slice(40));
+    }
+}
+
+/// Everything a search needs to know, made once.
+pub struct Desk<'a> {
+    pub snapshot: &'a Snapshot,
+    pub policy: &'a Policy,
+    /// Capacity with frozen work taken.
+    pub base: Timeline,
+    pub model: Model,
+    /// Frozen work.
+    pub fixed: Stands,
+    /// Per workload and option: its uses in lane terms, or `None` where it can never fit.
+    uses: Vec<Vec<Option<Vec<Use>>>>,
+}
+
+impl<'a> Desk<'a> {
+    fn new(snapshot: &'a Snapshot, policy: &'a Policy) -> Self {
+        let mut base = Timeline::new(ExactLanes::of(snapshot, policy));
+        let uses = lane_uses(snapshot, policy, &base);
+        let fixed = frozen(snapshot, policy, &mut base, &uses);
+        let grid = Grid::of(snapshot, policy);
+        let model = Model::of(snapshot, policy, &base.exact, grid, Rounding::Conservative, &|workload, option| {
+            fixed[workload].is_none()
+                && policy.in_objective(&snapshot.workloads[workload])
+                && uses[workload][option].is_some()
+        });
+        Self { snapshot, policy, base, model, fixed, uses }
+    }
+
+    /// The same on another rounding, for bounds.
+    #[must_use]
+    pub fn model_for(&self, rounding: Rounding) -> Model {
+        Model::of(self.snapshot, self.policy, &self.base.exact, self.model.grid, rounding, &|workload, option| {
+            self.fixed[workload].is_none()
+                && self.policy.in_objective(&self.snapshot.workloads[workload])
+                && self.uses[workload][option].is_some()
+        })
+    }
+
+    /// No plan loses less: every job alone on an empty board.
+    #[must_use]
+    pub fn loss_floor(&self) -> i64 {
+        let alone = |job: &crate::plan::model::Job| {
+            job.options.iter().map(|option| job.loss_at(job.release + option.length)).min().unwrap_or(0)
+        };
+        self.model.jobs.iter().map(alone).sum()
+    }
+
+    /// Exact stands for a board. With `ceilings`, lanes' totals stay at or below them.
+    #[must_use]
+    pub fn stands(&self, board: &Board<'_>, ceilings: Option<&[(usize, i64)]>) -> Stands {
+        let mut timeline = self.base.clone();
+        for (lane, ceiling) in ceilings.unwrap_or_default() {
+            let lane = &mut timeline.exact.lanes[*lane];
+            if let Some(total) = lane.total {
+                for free in &mut lane.rows[total].free {
+                    *free += ceiling - crate::plan::lane::UNLIMITED;
+                }
+            }
+        }
+        let mut stands = self.fixed.clone();
+        let mut placed: Vec<(usize, usize, usize)> = Vec::new();
+        let mut waiting: Vec<usize> = Vec::new();
+        for (job, place) in board.places.iter().enumerate() {
+            match place {
+                Some(place) => placed.push((place.start, self.model.jobs[job].workload, job)),
+                None => waiting.push(self.model.jobs[job].workload),
+            }
+        }
+        placed.sort_unstable();
+        for (slot, workload, job) in placed {
+            let place = board.places[job].expect("a placed job has a place");
+            let option: &JobOption = board.option(job, place);
+            let length = self.snapshot.workloads[workload].options[option.option].held(self.policy.promise);
+            let latest = self.model.grid.instant(i64::try_from(slot).unwrap_or(i64::MAX));
+            let start = if self.keeps_grid_starts() {
+                latest
+            } else {
+                timeline.earliest(&option.uses, self.earliest_start(workload), length).unwrap_or(latest)
+            };
+            let stand = Stand::whole(option.option, start, length);
+            timeline.take(&option.uses, stand.pieces[0]);
+            stands[workload] = Some(stand);
+        }
+        // What the grid had no place for: by due time, then creation.
+        waiting.sort_by_key(|workload| {
+            let due = self.snapshot.workloads[*workload].due.as_ref().map(|due| due.at);
+            (due.is_none(), due, *workload)
+        });
+        let mut backfill: Vec<usize> = (0..self.snapshot.workloads.len())
+            .filter(|index| !self.policy.in_objective(&self.snapshot.workloads[*index]) && stands[*index].is_none())
+            .collect();
+        backfill.sort_by_key(|index| (-i64::from(self.snapshot.workloads[*index].priority), *index));
+        for workload in waiting.into_iter().chain(backfill) {
+            if let Some(stand) = self.first_stand(&timeline, workload) {
+                let uses = self.uses[workload][stand.option].as_ref().expect("a stand's option fits");
+                for piece in &stand.pieces {
+                    timeline.take(uses, *piece);
+                }
+                stands[workload] = Some(stand);
+            }
+        }
+        stands
+    }
+
+    /// Cheap hours are not left for early ones.
+    fn keeps_grid_starts(&self) -> bool {
+        self.policy.objective == crate::plan::snapshot::Objective::LowestCost
+    }
+
+    /// Whether an option of a workload can ever fit.
+    #[must_use]
+    pub fn can_run(&self, workload: usize, option: usize) -> bool {
+        self.uses[workload][option].is_some()
+    }
+
+    #[must_use]
+    pub fn earliest_start(&self, workload: usize) -> Timestamp {
+        self.snapshot.workloads[workload].earliest_start.max(self.snapshot.now)
+    }
+
+    /// The stand with the least loss, then the earliest end, in what the timeline has left.
+    #[must_use]
+    pub fn first_stand(&self, timeline: &Timeline, index: usize) -> Option<Stand> {
+        let workload = &self.snapshot.workloads[index];
+        let from = self.earliest_start(index);
+        let mut best: Option<((i64, i64, Timestamp), Stand)> = None;
+        for (option, uses) in self.uses[index].iter().enumerate() {
+            let Some(uses) = uses else { continue };
+            let length = workload.options[option].held(self.policy.promise);
+            let Some(start) = timeline.earliest(uses, from, length) else { continue };
+            let mut candidates = vec![Stand::whole(option, start, length)];
+            if let (Some(cut), Some(due)) = (cut(&workload.interruption), &workload.due)
+                && start + length > due.at
+            {
+                let pieces = timeline.in_holes(uses, from, due.at, length, cut);
+                candidates.extend(pieces.map(|pieces| Stand { option, pieces }));
+            }
+            for stand in candidates {
+                let losses = workload.losses_at(stand.end());
+                let key = (losses.hard, losses.soft, stand.end());
+                if best.as_ref().is_none_or(|(least, _)| key < *least) {
+                    best = Some((key, stand));
+                }
+            }
+        }
+        best.map(|(_, stand)| stand)
+    }
+
+    #[must_use]
+    pub fn draft(&self, stands: &Stands, levels: Vec<crate::plan::proposal::Level>) -> Plan {
+        let quality = Quality {
+            status: Status::Feasible,
+            levels: Vec::new(),
+            gap_millionths: None,
+            millis: 0,
+            seed: self.policy.seed,
+        };
+        stand::draft(self.snapshot, self.policy, stands, levels, quality)
+    }
+
+    fn plan(&self, stands: &Stands, proof: &proof::Proof, watch: &dyn Watch) -> Plan {
+        let mut plan = self.draft(stands, Vec::new());
+        let values = levels::values(self.snapshot, self.policy, stands, &plan.summary);
+        plan.quality = proof.quality(self, &values, watch.elapsed_millis());
+        plan.input_digest = stand::input_digest(self.snapshot, self.policy);
+        plan.before = Before { all_at_once: summary::all_at_once(self.snapshot), kueue_alone: None };
+        plan
+    }
+}
+
+/// The planned interruption of a checkpointed workload; restarting from nothing never pays in a plan.
+fn cut(interruption: &Interruption) -> Option<Cut> {
+    match interruption {
+        Interruption::Checkpointable { interval, cost, max } if *max > 0 => Some(Cut {
+            pieces_max: usize::try_from(*max).unwrap_or(usize::MAX).saturating_add(1),
+            cost: *cost,
+            interval: *interval,
+        }),
+        _ => None,
+    }
+}
+
+fn lane_uses(snapshot: &Snapshot, policy: &Policy, base: &Timeline) -> Vec<Vec<Option<Vec<Use>>>> {
+    let lane_of_cell: HashMap<u32, usize> =
+        base.exact.lanes.iter().enumerate().map(|(index, lane)| (lane.cell.0, index)).collect();
+    let of_option = |workload: &crate::plan::snapshot::Workload, option: &crate::plan::snapshot::RunOption| {
+        let uses: Option<Vec<Use>> = option
+            .uses
+            .iter()
+            .map(|(cell, amount)| {
+                let lane = *lane_of_cell.get(&cell.0)?;
+                Some(Use { lane, path: base.exact.lanes[lane].path_of(workload.queue)?, amount: amount.0 })
+            })
+            .collect();
+        let uses = uses?;
+        base.earliest(&uses, workload.earliest_start.max(snapshot.now), option.held(policy.promise)).map(|_| uses)
+    };
+    snapshot
+        .workloads
+        .iter()
+        .map(|workload| {
+            let stopped = matches!(&snapshot.node(workload.queue).kind, NodeKind::ClusterQueue(rules) if rules.stopped);
+            workload.options.iter().map(|option| if stopped { None } else { of_option(workload, option) }).collect()
+        })
+        .collect()
+}
+
+/// Promises inside the frozen window that can still be kept, in the order of their starts.
+fn frozen(snapshot: &Snapshot, policy: &Policy, base: &mut Timeline, uses: &[Vec<Option<Vec<Use>>>]) -> Stands {
+    let mut fixed: Stands = vec![None; snapshot.workloads.len()];
+    if policy.frozen_window <= Seconds::ZERO || snapshot.previous.is_empty() {
+        return fixed;
+    }
+    let by_key: HashMap<&str, usize> =
+        snapshot.workloads.iter().enumerate().map(|(index, workload)| (workload.key.as_str(), index)).collect();
+    let mut promises: Vec<_> = snapshot
+        .previous
+        .iter()
+        .filter(|previous| previous.start >= snapshot.now && previous.start < snapshot.now + policy.frozen_window)
+        .filter_map(|previous| Some((previous.start, *by_key.get(previous.key.as_str())?, previous)))
+        .collect();
+    promises.sort_by_key(|(start, index, _)| (*start, *index));
+    for (start, index, previous) in promises {
+        let workload = &snapshot.workloads[index];
+        if workload.earliest_start > start {
+            continue;
+        }
+        let option = workload.options.iter().position(|option| option.flavor == previous.flavor);
+        let Some(option) = option else { continue };
+        let Some(uses) = &uses[index][option] else { continue };
+        let stand = Stand::whole(option, start, workload.options[option].held(policy.promise));
+        let piece: Piece = stand.pieces[0];
+        if base.fits(uses, piece) {
+            base.take(uses, piece);
+            fixed[index] = Some(stand);
+        }
+    }
+    fixed
+}
+
+/// What is left to spend.
+pub struct Effort<'w> {
+    pub watch: &'w dyn Watch,
+    time_limit_millis: u64,
+    steps_left: u64,
+    steps: u64,
+}
+
+impl<'w> Effort<'w> {
+    fn new(policy: &Policy, watch: &'w dyn Watch) -> Self {
+        let steps = policy.step_limit.unwrap_or(STEPS_DEFAULT);
+        Self { watch, time_limit_millis: policy.time_limit_millis, steps_left: steps, steps }
+    }
+
+    /// A part of the whole budget, in percent; what earlier parts left unspent is not added.
+    pub fn slice(&mut self, percent: u64) -> Slice<'_, 'w> {
+        let moves_max = (self.steps / 100).saturating_mul(percent).max(1).min(self.steps_left);
+        let until = self.watch.elapsed_millis() + self.time_limit_millis * percent / 100;
+        let until = until.min(self.time_limit_millis);
+        Slice { effort: self, until, moves_max, counted: 0, base: 0 }
+    }
+
+    #[must_use]
+    pub fn millis_left(&self) -> u64 {
+        if self.watch.stopped() { 0 } else { self.time_limit_millis.saturating_sub(self.watch.elapsed_millis()) }
+    }
+}
+
+pub struct Slice<'e, 'w> {
+    effort: &'e mut Effort<'w>,
+    until: u64,
+    moves_max: u64,
+    /// Moves of the run under way.
+    counted: u64,
+    /// Moves of finished runs within this slice.
+    base: u64,
+}
+
+impl Budget for Slice<'_, '_> {
+    fn exhausted(&mut self, moves: u64) -> bool {
+        if moves < self.counted {
+            self.base += self.counted;
+        }
+        self.counted = moves;
+        self.base + moves >= self.moves_max
+            || self.effort.watch.elapsed_millis() >= self.until
+            || self.effort.watch.stopped()
+    }
+}
+
+impl Drop for Slice<'_, '_> {
+    fn drop(&mut self) {
+        self.effort.steps_left = self.effort.steps_left.saturating_sub(self.base + self.counted);
+    }
+}
