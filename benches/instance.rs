@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 
 use stagger::names::{FlavorName, QueueName, ResourceName, WorkloadKey};
 use stagger::plan::snapshot::{
-    Cell, CellId, CellPrice, DeadlinePolicy, Due, Interruption, Node, NodeId, NodeKind, QueueRules, QueueingStrategy, Quota,
-    RunOption, Runtime, Snapshot, Window, WindowEffect, Workload,
+    Cell, CellId, CellPrice, DeadlinePolicy, Due, Interruption, Node, NodeId, NodeKind, QueueRules, QueueingStrategy,
+    Quota, RunOption, Runtime, Snapshot, Window, WindowEffect, Workload,
 };
 use stagger::units::{Amount, Money, Seconds, Timestamp};
 
@@ -27,7 +27,8 @@ pub enum Problem {
 /// On text that is not an instance.
 #[must_use]
 pub fn read(text: &str, problem: Problem) -> Snapshot {
-    let mut numbers = text.split_ascii_whitespace().map(|word| word.parse::<i64>().expect("an instance holds integers"));
+    let mut numbers =
+        text.split_ascii_whitespace().map(|word| word.parse::<i64>().expect("an instance holds integers"));
     let mut next = || numbers.next().expect("an instance must be complete");
     let (slots, flavors) = (next(), next());
     let factor = if problem == Problem::Peak { 3 } else { 1 };
@@ -53,7 +54,8 @@ pub fn read(text: &str, problem: Problem) -> Snapshot {
         let mut slot = 0_i64;
         while slot < slots {
             let here = capacity[usize::try_from(slot).expect("slots are few")];
-            let run = capacity[usize::try_from(slot).expect("slots are few")..].iter().take_while(|c| **c == here).count();
+            let run =
+                capacity[usize::try_from(slot).expect("slots are few")..].iter().take_while(|c| **c == here).count();
             let end = slot + i64::try_from(run).expect("slots are few");
             if here < most {
                 windows.push(Window {
@@ -106,7 +108,12 @@ pub fn read(text: &str, problem: Problem) -> Snapshot {
         horizon_end: now + Seconds(slots * SLOT),
         time_zone: "UTC".to_owned(),
         cells,
-        nodes: vec![Node { name: QueueName::from("bench"), parent: None, quotas, kind: NodeKind::ClusterQueue(rules()) }],
+        nodes: vec![Node {
+            name: QueueName::from("bench"),
+            parent: None,
+            quotas,
+            kind: NodeKind::ClusterQueue(rules()),
+        }],
         workloads,
         running: Vec::new(),
         windows,

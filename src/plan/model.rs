@@ -232,9 +232,7 @@ fn without_dominated(options: Vec<JobOption>) -> Vec<JobOption> {
     };
     let dominated = |index: usize| {
         options.iter().enumerate().any(|(other, option)| {
-            other != index
-                && beats(option, &options[index])
-                && (!beats(&options[index], option) || other < index)
+            other != index && beats(option, &options[index]) && (!beats(&options[index], option) || other < index)
         })
     };
     let keep: Vec<bool> = (0..options.len()).map(|index| !dominated(index)).collect();

@@ -54,8 +54,7 @@ fn lowest_peak(desk: &Desk<'_>, board: &Board<'_>, proof: &mut Proof, effort: &m
     } else {
         lower_peaks(&mut low, &totals, goal, &mut dice, &mut effort.slice(70), 400)
     };
-    let ceilings: Vec<(usize, i64)> =
-        totals.iter().zip(&peaks).map(|(total, peak)| (total.lane, *peak)).collect();
+    let ceilings: Vec<(usize, i64)> = totals.iter().zip(&peaks).map(|(total, peak)| (total.lane, *peak)).collect();
     // Under the peaks found, as early as may be.
     let mut capped = kept.clone();
     for (total, peak) in totals.iter().zip(&peaks) {
@@ -178,12 +177,9 @@ impl<'m> Cost<'m> {
             .collect();
         borders.sort_unstable();
         borders.dedup();
-        let base = model
-            .jobs
-            .iter()
-            .map(|job| i128::from(job.weight) * i128::try_from(slots + 1).unwrap_or(1))
-            .sum::<i128>()
-            + 1;
+        let base =
+            model.jobs.iter().map(|job| i128::from(job.weight) * i128::try_from(slots + 1).unwrap_or(1)).sum::<i128>()
+                + 1;
         Self { completion: Completion { model }, sums, borders, base }
     }
 

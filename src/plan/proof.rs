@@ -67,7 +67,10 @@ impl Proof {
                 let known = known.filter(|_| *name != LevelName::Cost || cost_known);
                 match known {
                     Some((_, bound, kind)) => {
-                        debug_assert!(bound <= value, "a bound on {name:?} must not exceed its value: {bound} > {value}");
+                        debug_assert!(
+                            bound <= value,
+                            "a bound on {name:?} must not exceed its value: {bound} > {value}"
+                        );
                         let proof = if bound == value || *bound > 0 { *kind } else { Kind::Heuristic };
                         Level { name: *name, value: *value, bound: Some((*bound).min(*value)), proof }
                     }

@@ -271,9 +271,9 @@ impl<'b, 'm> Run<'b, 'm> {
                     1 => self.board.last_start(option, model_job.release, grade.end_max),
                     _ => {
                         let pivot = model_job.release + dice.below(latest - model_job.release + 1);
-                        self.board
-                            .first_start(option, pivot, grade.end_max)
-                            .or_else(|| self.board.last_start(option, model_job.release, (pivot + option.length).min(grade.end_max)))
+                        self.board.first_start(option, pivot, grade.end_max).or_else(|| {
+                            self.board.last_start(option, model_job.release, (pivot + option.length).min(grade.end_max))
+                        })
                     }
                 };
                 if let Some(start) = found {
@@ -350,7 +350,6 @@ struct Heat {
     /// Temperature in 1/1024 of the unit.
     level: i64,
 }
-
 
 impl Heat {
     fn new(run: &Run<'_, '_>) -> Self {

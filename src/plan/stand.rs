@@ -198,8 +198,12 @@ fn never_fits(snapshot: &Snapshot, workload: &Workload) -> Finding {
     let stopped = matches!(&queue.kind, crate::plan::snapshot::NodeKind::ClusterQueue(rules) if rules.stopped);
     let subject = format!("{} {}", workload.kind, workload.key);
     if stopped {
-        return Finding::warning("P0101", subject, format!("ClusterQueue {} is stopped and admits nothing new", queue.name))
-            .hint("set its stopPolicy to None, or move the workload to another queue");
+        return Finding::warning(
+            "P0101",
+            subject,
+            format!("ClusterQueue {} is stopped and admits nothing new", queue.name),
+        )
+        .hint("set its stopPolicy to None, or move the workload to another queue");
     }
     Finding::error("P0100", subject, format!("it asks for more than ClusterQueue {} can ever offer", queue.name))
         .hint("lower its requests, raise the quota, or allow another flavor")
