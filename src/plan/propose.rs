@@ -12,6 +12,7 @@
 
 use std::collections::HashMap;
 
+use crate::failure::Severity;
 use crate::plan::board::Board;
 use crate::plan::dice::Dice;
 use crate::plan::exact::{Cut, Timeline};
@@ -64,7 +65,7 @@ pub fn propose(snapshot: &Snapshot, policy: &Policy, watch: &dyn Watch) -> Plan 
     // 7. Figures, check, reasons.
     let plan = desk.plan(&stands, &proof, watch);
     let findings = check::check(snapshot, policy, &plan);
-    let wrong = findings.iter().find(|finding| finding.severity == crate::failure::Severity::Error);
+    let wrong = findings.iter().find(|finding| finding.severity == Severity::Error);
     assert!(wrong.is_none(), "a plan must pass its check: {wrong:?}");
     plan
 }

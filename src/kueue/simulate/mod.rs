@@ -27,7 +27,7 @@ mod preempt;
 mod progress;
 
 use crate::plan::proposal::{Piece, Summary};
-use crate::plan::snapshot::Snapshot;
+use crate::plan::snapshot::{Promise, Snapshot};
 use crate::plan::summary::{Ends, Held, Occupation, summarize};
 use crate::units::{Seconds, Timestamp};
 
@@ -102,7 +102,7 @@ impl Simulation {
                 end: run.end.zip(run.end_p90).map(|(p50, p90)| Ends { p50, p90 }),
             })
             .collect();
-        summarize(snapshot, &occupations)
+        summarize(snapshot, Promise::P50, &occupations)
     }
 }
 
