@@ -24,12 +24,14 @@ pub(super) struct Never {
     pub place: String,
     pub label: &'static str,
     pub hint: Option<String>,
+    /// Whether the key at `place` is meant rather than its value.
+    pub at_key: bool,
 }
 
 impl Never {
     fn new(code: &'static str, place: impl Into<String>, reason: impl Into<String>) -> Self {
         let (reason, place) = (reason.into(), place.into());
-        Self { code, severity: Severity::Warning, reason, place, label: "here", hint: None }
+        Self { code, severity: Severity::Warning, reason, place, label: "here", hint: None, at_key: false }
     }
 }
 
@@ -180,8 +182,9 @@ fn explain(submission: &Submission<'_>, queue: NodeId, refusal: Refusal, ground:
                 .unwrap_or_else(|| {
                     format!("cover {resource} in the queue, or exclude it in Kueue's Configuration (resources)")
                 });
-            let never = Never::new(codes::UNCOVERED_RESOURCE, place(pod_set), reason);
-            Never { hint: Some(hint), label: "asks for it here", ..never }
+            let place = asked_at(submission, pod_set, resource.as_str()).unwrap_or_else(|| place(pod_set));
+            let never = Never::new(codes::UNCOVERED_RESOURCE, place, reason);
+            Never { hint: Some(hint), label: "has no quota", at_key: true, ..never }
         }
         Refusal::NoFlavor { pod_set, reasons } => {
             let told: Vec<String> = reasons.iter().map(|(flavor, reason)| format!("{flavor}: {reason}")).collect();
@@ -195,6 +198,20 @@ fn explain(submission: &Submission<'_>, queue: NodeId, refusal: Refusal, ground:
             format!("asks for more {resource} than can be counted"),
         ),
     }
+}
+
+/// Where a container of the PodSet asks for the resource.
+fn asked_at(submission: &Submission<'_>, pod_set: usize, resource: &str) -> Option<String> {
+    let spec_at = &submission.pod_sets.get(pod_set)?.spec_at;
+    let escaped = resource.replace('~', "~0").replace('/', "~1");
+    let of = |list: &'static str| {
+        let containers = submission.manifest.at(&format!("{spec_at}/{list}")).and_then(serde_json::Value::as_array);
+        (0..containers.map_or(0, Vec::len)).map(move |at| format!("{spec_at}/{list}/{at}/resources"))
+    };
+    of("containers")
+        .chain(of("initContainers"))
+        .flat_map(|resources| ["requests", "limits"].map(|side| format!("{resources}/{side}/{escaped}")))
+        .find(|place| submission.manifest.at(place).is_some())
 }
 
 fn first_spec(submission: &Submission<'_>) -> String {

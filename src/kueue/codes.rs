@@ -79,3 +79,6 @@ pub const TOO_LARGE: &str = "SG057";
 pub const UNCONTROLLED: &str = "SG058";
 /// Running work that has outlasted its promise.
 pub const OUTRUN: &str = "SG059";
+
+/// The codes about one object by itself. For files `scenario::validate` tells of the same, more exactly.
+pub const OF_ONE_OBJECT: [&str; 4] = [BAD_RUNTIME, BAD_DUE, BAD_VALUE, BAD_WINDOW_TIME];

@@ -1,33 +1,38 @@
 //! Reading Kubernetes and Kueue objects the way Kueue does.
+//!
+//! `assemble` is the way in; its steps, in order: `catalog` (what is there), `given` (the choices), `promise` and `matching`
+//! (WorkloadSLOs), `queues`, `windows`, `prices` (capacity), `podsets` and `submissions` (work), `place` and `admissible`
+//! (each workload: running, planned, or why never). `quota` is Kueue's algebra, `simulate` its scheduler.
+//! Deliberately absent: a client. Objects come as manifests, from files or from watches.
 
 mod admissible;
-pub mod assemble;
-pub mod catalog;
+mod assemble;
+mod catalog;
 pub mod codes;
 pub mod cron;
-pub mod findings;
-pub mod flavors;
-pub mod given;
-pub mod matching;
-pub mod options;
-pub mod place;
+mod findings;
+mod flavors;
+mod given;
+mod matching;
+mod options;
+mod place;
 pub mod pod;
-pub mod podsets;
-pub mod prices;
-pub mod priority;
-pub mod promise;
-pub mod prospects;
+mod podsets;
+mod prices;
+mod priority;
+mod promise;
+mod prospects;
 pub mod quantity;
-pub mod queues;
+mod queues;
 pub mod quota;
-pub mod reach;
+mod reach;
 pub mod requests;
-pub mod running;
+mod running;
 pub mod simulate;
-pub mod submissions;
-pub mod tenants;
+mod submissions;
+mod tenants;
 pub mod types;
-pub mod windows;
+mod windows;
 
 pub use assemble::{Assembled, assemble};
 pub use given::{Given, Overrides};

@@ -98,8 +98,10 @@ pub fn place<'a>(submission: &Submission<'a>, ground: &mut Ground<'_, 'a>, findi
             Placed::Planned(workload)
         }
         Err(never) => {
+            let manifest = submission.manifest;
+            let span = if never.at_key { manifest.key_span(&never.place) } else { manifest.span(&never.place) };
             let mut finding = Finding::new(never.code, never.severity, submission.subject(), never.reason.clone())
-                .at(submission.manifest.span(&never.place), never.label);
+                .at(span, never.label);
             finding.hint = never.hint;
             findings.push(finding);
             Placed::Unplaceable(Unplaceable {

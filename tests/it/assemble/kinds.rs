@@ -269,7 +269,7 @@ spec: {runtimeRef: {name: torch}}
             TrainJob ml/sized in batch, softly due 19:00: [20 a100/gpu, 5 node/pods] 1 h / 2 h
             TFJob ml/tf in batch, softly due 19:00: [2 a100/gpu, 8 node/cpu, 4 node/pods] 1 h / 2 h
             PyTorchJob ml/torch in batch, softly due 19:00: [32 a100/gpu, 1 node/cpu, 4 node/pods] 1 h / 2 h
-            warning SG053 TrainJob ml/unsized: leaves its size to the runtime `torch`, which is not read; it is left out
+            warning SG053 TrainJob ml/unsized: leaves its size to the runtime `torch`, which is not read; it is left out ^ {runtimeRef: {name: torch}}
               hint: give spec.trainer.numNodes and spec.trainer.resourcesPerNode
         "#]],
     );
@@ -339,7 +339,7 @@ spec: {{containers: [{{}}]}}",
             Pod ml/alone in batch, softly due 19:00: [1 a100/gpu, 1 node/pods] 1 h / 2 h
             PodGroup ml/fast in batch, softly due 19:00: [10 a100/gpu, 5 node/pods] 1 h / 2 h
             PodGroup ml/whole in batch, softly due 19:00: [6 a100/gpu, 3 node/pods] 1 h / 2 h
-            warning SG055 PodGroup ml/short: has 1 pods but announces 2; Kueue waits until they agree, it is left out
+            warning SG055 PodGroup ml/short: has 1 pods but announces 2; Kueue waits until they agree, it is left out ^ {kueue.x-k8s.io/pod-group-total-count: "…
               hint: give all pods of the group
         "#]],
     );
@@ -445,7 +445,7 @@ spec: {template: {spec: {containers: [{}]}}}
             Job ml/by-pod in batch, softly due 19:00, priority 70: [1 node/pods] 1 h / 2 h
             Job ml/default in batch, softly due 19:00, priority 7: [1 node/pods] 1 h / 2 h
             Job ml/mistyped in batch, softly due 19:00: [1 node/pods] 1 h / 2 h
-            error SG041 Job ml/mistyped: names the WorkloadPriorityClass `urgnt`, which is not there; its priority is taken as 0
+            error SG041 Job ml/mistyped: names the WorkloadPriorityClass `urgnt`, which is not there; its priority is taken as 0 ^ urgnt
               hint: did you mean `urgent`?
         "#]],
     );

@@ -9,16 +9,25 @@ mod scale;
 mod show;
 mod touchstone;
 mod windows;
-mod yaml;
 
+use stagger::api::manifest::Manifest;
+use stagger::failure::Severity;
 use stagger::kueue::{Assembled, Given, assemble};
+use stagger::scenario::{Input, Limits, read};
 use stagger::units::Timestamp;
 
 pub use show::{findings, options, snapshot, whole};
-pub use yaml::manifests;
 
 /// Monday 30 November 2026, 12:00 in Madrid.
 pub const NOON: Timestamp = Timestamp(1_796_036_400);
+
+/// Reads YAML that must be sound by itself.
+pub fn manifests(yaml: &str) -> Vec<Manifest> {
+    let reading = read(&[Input::text("case.yaml", yaml)], &Limits::default());
+    let errors: Vec<_> = reading.findings.iter().filter(|finding| finding.severity == Severity::Error).collect();
+    assert!(errors.is_empty(), "{errors:#?}");
+    reading.manifests
+}
 
 /// Assembles YAML at [`NOON`].
 pub fn assembled(yaml: &str) -> Assembled {

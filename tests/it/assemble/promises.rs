@@ -93,10 +93,10 @@ fn kill_limits_are_no_runtimes() {
     check(
         &format!("{TO_TRAIN}finishWithin: 4h"),
         expect![[r#"
-        Job evals/train in batch, softly due 16:00: [1 a100/gpu] ?
-        warning SG036 WorkloadSLO evals/slo: declares no runtime; its work is taken to run to the end of the horizon, without a verdict
-          hint: add expectedRuntime: {p50: 1h, p90: 1h30m}
-    "#]],
+            Job evals/train in batch, softly due 16:00: [1 a100/gpu] ?
+            warning SG036 WorkloadSLO evals/slo: declares no runtime; its work is taken to run to the end of the horizon, without a verdict ^ {targetRef: {group: batch, kind: Job, na…
+              hint: add expectedRuntime: {p50: 1h, p90: 1h30m}
+        "#]],
     );
 }
 
@@ -105,29 +105,29 @@ fn a_promise_that_cannot_be_meant_is_an_error() {
     check(
         &format!("{TO_TRAIN}finishWithin: 4h, expectedRuntime: {{p50: 2h, p90: 1h}}"),
         expect![[r#"
-        Job evals/train in batch, softly due 16:00: [1 a100/gpu] ?
-        error SG035 WorkloadSLO evals/slo: p90 (1 h) is below p50 (2 h); nine of ten runs cannot end sooner than half do
-    "#]],
+            Job evals/train in batch, softly due 16:00: [1 a100/gpu] ?
+            error SG035 WorkloadSLO evals/slo: p90 (1 h) is below p50 (2 h); nine of ten runs cannot end sooner than half do ^ 1h
+        "#]],
     );
     check(
         &format!("{TO_TRAIN}finishWithin: 4h, expectedRuntime: {{p50: 0s}}"),
         expect![[r#"
-        Job evals/train in batch, softly due 16:00: [1 a100/gpu] ?
-        error SG035 WorkloadSLO evals/slo: a runtime of zero says nothing
-    "#]],
+            Job evals/train in batch, softly due 16:00: [1 a100/gpu] ?
+            error SG035 WorkloadSLO evals/slo: a runtime of zero says nothing ^ 0s
+        "#]],
     );
     check(
         &format!("{TO_TRAIN}expectedRuntime: {{p50: 1h}}"),
         expect![[r#"
-        Job evals/train in batch: [1 a100/gpu] 1 h
-        error SG037 WorkloadSLO evals/slo: gives none of finishBy, finishWithin and finishByTime; exactly one is needed
-    "#]],
+            Job evals/train in batch: [1 a100/gpu] 1 h
+            error SG037 WorkloadSLO evals/slo: gives none of finishBy, finishWithin and finishByTime; exactly one is needed ^ {targetRef: {group: batch, kind: Job, na…
+        "#]],
     );
     check(
         &format!("{TO_TRAIN}finishWithin: 4h, finishBy: \"2026-11-30T17:00:00Z\", expectedRuntime: {{p50: 1h}}"),
         expect![[r#"
             Job evals/train in batch, softly due 18:00: [1 a100/gpu] 1 h
-            error SG037 WorkloadSLO evals/slo: gives several of finishBy, finishWithin and finishByTime; exactly one is needed
+            error SG037 WorkloadSLO evals/slo: gives several of finishBy, finishWithin and finishByTime; exactly one is needed ^ {targetRef: {group: batch, kind: Job, na…
         "#]],
     );
     check(
@@ -136,7 +136,7 @@ fn a_promise_that_cannot_be_meant_is_an_error() {
         ),
         expect![[r#"
             Job evals/train in batch, softly due 16:00: [1 a100/gpu] 1 h
-            error SG038 WorkloadSLO evals/slo: Checkpointable needs checkpointInterval: how much work is lost at most
+            error SG038 WorkloadSLO evals/slo: Checkpointable needs checkpointInterval: how much work is lost at most ^ {tolerance: Checkpointable}
         "#]],
     );
     check(
@@ -146,16 +146,16 @@ fn a_promise_that_cannot_be_meant_is_an_error() {
         ),
         expect![[r#"
             Job evals/train in batch, softly due 16:00 50% 1 h later: [1 a100/gpu] 1 h
-            error SG037 WorkloadSLO evals/slo: tiers must come later and be worth no more, each than the one before (at most 100)
-            error SG037 WorkloadSLO evals/slo: tiers must come later and be worth no more, each than the one before (at most 100)
+            error SG037 WorkloadSLO evals/slo: tiers must come later and be worth no more, each than the one before (at most 100) ^ {after: 30m, valuePercent: 20}
+            error SG037 WorkloadSLO evals/slo: tiers must come later and be worth no more, each than the one before (at most 100) ^ {after: 2h, valuePercent: 70}
         "#]],
     );
     check(
         &format!("{TO_TRAIN}finishWithin: 4 hours, expectedRuntime: {{p50: 1h}}"),
         expect![[r#"
-        Job evals/train in batch: [1 a100/gpu] 1 h
-        error SG038 WorkloadSLO evals/slo: `4 hours` is not a duration such as 1h30m (units h, m, s, ms; whole numbers)
-    "#]],
+            Job evals/train in batch: [1 a100/gpu] 1 h
+            error SG038 WorkloadSLO evals/slo: `4 hours` is not a duration such as 1h30m (units h, m, s, ms; whole numbers) ^ 4 hours
+        "#]],
     );
 }
 
@@ -165,22 +165,22 @@ fn a_promise_that_cannot_be_kept_is_a_warning() {
     check(
         &format!("{TO_TRAIN}finishBy: \"2026-11-30T11:59:59+01:00\", {runtime}"),
         expect![[r#"
-        Job evals/train in batch, softly due 11:59:59: [1 a100/gpu] 2 h
-        warning SG033 Job evals/train: was due at 2026-11-30T11:59:59+01:00, before now; it can only be late
-    "#]],
+            Job evals/train in batch, softly due 11:59:59: [1 a100/gpu] 2 h
+            warning SG033 Job evals/train: was due at 2026-11-30T11:59:59+01:00, before now; it can only be late ^ "2026-11-30T11:59:59+01:00"
+        "#]],
     );
     check(
         &format!("{TO_TRAIN}finishBy: \"2026-11-30T13:30:00+01:00\", {runtime}"),
         expect![[r#"
-        Job evals/train in batch, softly due 13:30: [1 a100/gpu] 2 h
-        warning SG034 Job evals/train: takes 2 h (p50) but has 1 h 30 min from its earliest start at 2026-11-30T12:00:00+01:00 until it is due
-    "#]],
+            Job evals/train in batch, softly due 13:30: [1 a100/gpu] 2 h
+            warning SG034 Job evals/train: takes 2 h (p50) but has 1 h 30 min from its earliest start at 2026-11-30T12:00:00+01:00 until it is due ^ "2026-11-30T13:30:00+01:00"
+        "#]],
     );
     check(
         &format!("{TO_TRAIN}finishWithin: 5h, notBefore: \"2026-11-30T16:00:00+01:00\", {runtime}"),
         expect![[r#"
             Job evals/train in batch, from 16:00, softly due 17:00: [1 a100/gpu] 2 h
-            warning SG034 Job evals/train: takes 2 h (p50) but has 1 h from its earliest start at 2026-11-30T16:00:00+01:00 until it is due
+            warning SG034 Job evals/train: takes 2 h (p50) but has 1 h from its earliest start at 2026-11-30T16:00:00+01:00 until it is due ^ 5h
         "#]],
     );
 }
@@ -190,31 +190,31 @@ fn a_promise_to_nobody_is_told_of() {
     check(
         "targetRef: {kind: Job, name: trian}, finishWithin: 4h, expectedRuntime: {p50: 1h}",
         expect![[r#"
-        Job evals/train in batch, no SLO: [1 a100/gpu] ?
-        warning SG031 WorkloadSLO evals/slo: speaks for nothing: no workload in its namespace matches
-          hint: did you mean `train`?
-        warning SG036 input: without a WorkloadSLO nobody knows how long they run, so they are taken to run to the end of the horizon: evals/train
-          hint: give them a WorkloadSLO with expectedRuntime
-    "#]],
+            Job evals/train in batch, no SLO: [1 a100/gpu] ?
+            warning SG031 WorkloadSLO evals/slo: speaks for nothing: no workload in its namespace matches ^ {kind: Job, name: trian}
+              hint: did you mean `train`?
+            warning SG036 input: without a WorkloadSLO nobody knows how long they run, so they are taken to run to the end of the horizon: evals/train
+              hint: give them a WorkloadSLO with expectedRuntime
+        "#]],
     );
     check(
         "selector: {matchLabels: {app: tune}}, finishWithin: 4h, expectedRuntime: {p50: 1h}",
         expect![[r#"
-        Job evals/train in batch, no SLO: [1 a100/gpu] ?
-        warning SG031 WorkloadSLO evals/slo: speaks for nothing: no workload in its namespace matches
-        warning SG036 input: without a WorkloadSLO nobody knows how long they run, so they are taken to run to the end of the horizon: evals/train
-          hint: give them a WorkloadSLO with expectedRuntime
-    "#]],
+            Job evals/train in batch, no SLO: [1 a100/gpu] ?
+            warning SG031 WorkloadSLO evals/slo: speaks for nothing: no workload in its namespace matches ^ {matchLabels: {app: tune}}
+            warning SG036 input: without a WorkloadSLO nobody knows how long they run, so they are taken to run to the end of the horizon: evals/train
+              hint: give them a WorkloadSLO with expectedRuntime
+        "#]],
     );
     check(
         "finishWithin: 4h, expectedRuntime: {p50: 1h}",
         expect![[r#"
-        Job evals/train in batch, no SLO: [1 a100/gpu] ?
-        warning SG031 WorkloadSLO evals/slo: speaks for nothing: no workload in its namespace matches
-          hint: give a targetRef or selector, or name it on a job with stagger.dev/slo
-        warning SG036 input: without a WorkloadSLO nobody knows how long they run, so they are taken to run to the end of the horizon: evals/train
-          hint: give them a WorkloadSLO with expectedRuntime
-    "#]],
+            Job evals/train in batch, no SLO: [1 a100/gpu] ?
+            warning SG031 WorkloadSLO evals/slo: speaks for nothing: no workload in its namespace matches ^ {finishWithin: 4h, expectedRuntime: {p50…
+              hint: give a targetRef or selector, or name it on a job with stagger.dev/slo
+            warning SG036 input: without a WorkloadSLO nobody knows how long they run, so they are taken to run to the end of the horizon: evals/train
+              hint: give them a WorkloadSLO with expectedRuntime
+        "#]],
     );
 }
 
@@ -230,7 +230,7 @@ fn two_promises_for_one_workload_are_an_error_that_names_both() {
     let both = slo("by-name", "targetRef: {kind: Job, name: train}")
         + &slo("by-label", "selector: {matchLabels: {app: train}}");
     expect![[r#"
-        error SG030 Job evals/train: the WorkloadSLOs `by-label` and `by-name` both speak for it
+        error SG030 Job evals/train: the WorkloadSLOs `by-label` and `by-name` both speak for it ^ by-name
           hint: narrow one of them, or name one on the job: stagger.dev/slo: by-label
         warning SG036 input: without a WorkloadSLO nobody knows how long they run, so they are taken to run to the end of the horizon: evals/train
           hint: give them a WorkloadSLO with expectedRuntime
@@ -248,14 +248,14 @@ fn the_annotation_settles_which_promise_speaks() {
         findings(&assembled(&text))
     };
     expect![[r#"
-        warning SG031 WorkloadSLO evals/one: speaks for nothing: no workload in its namespace matches
+        warning SG031 WorkloadSLO evals/one: speaks for nothing: no workload in its namespace matches ^ {}
     "#]]
     .assert_eq(&named("other"));
     expect![[r#"
-        error SG032 Job evals/train: names the WorkloadSLO `othr`, which is not in namespace evals
+        error SG032 Job evals/train: names the WorkloadSLO `othr`, which is not in namespace evals ^ othr
           hint: did you mean `other`?
-        warning SG031 WorkloadSLO evals/one: speaks for nothing: no workload in its namespace matches
-        warning SG031 WorkloadSLO evals/other: speaks for nothing: no workload in its namespace matches
+        warning SG031 WorkloadSLO evals/one: speaks for nothing: no workload in its namespace matches ^ {}
+        warning SG031 WorkloadSLO evals/other: speaks for nothing: no workload in its namespace matches ^ {matchLabels: {app: train}}
         warning SG036 input: without a WorkloadSLO nobody knows how long they run, so they are taken to run to the end of the horizon: evals/train
           hint: give them a WorkloadSLO with expectedRuntime
     "#]].assert_eq(&named("othr"));
@@ -321,7 +321,7 @@ spec: {namespaceSelector: {matchLabels: {team: speech}}}
 ";
     let contested = text + rival;
     expect![[r#"
-        warning SG040 Namespace evals: is claimed by several GpuTenants (speech, vision); its work has no tenant
+        warning SG040 Namespace evals: is claimed by several GpuTenants (speech, vision); its work has no tenant ^ {namespaces: [evals]}
           hint: leave the namespace to one of them, or let the webhook stamp the tenant by subject
         warning SG036 input: without a WorkloadSLO nobody knows how long they run, so they are taken to run to the end of the horizon: evals/train
           hint: give them a WorkloadSLO with expectedRuntime

@@ -161,9 +161,9 @@ fn cohorts_in_a_circle_are_told_of_once_and_their_queues_stand_still() {
         cohort holding under research: 
         cohort research under company: 8 a100/gpu lends 2
         cohort self: 
-        error SG028 Cohort company: its parents run in a circle: company → holding → research → company
+        error SG028 Cohort company: its parents run in a circle: company → holding → research → company ^ holding
           hint: Kueue admits nothing below a circle; remove one of these parents
-        error SG028 Cohort self: its parents run in a circle: self → self
+        error SG028 Cohort self: its parents run in a circle: self → self ^ self
           hint: Kueue admits nothing below a circle; remove one of these parents
     "#]]
     .assert_eq(&whole(&assembled(&text)));
@@ -269,8 +269,8 @@ fn node_selectors_choose_among_flavors_by_the_labels_flavors_have() {
         ", nodeSelector: {gpu: b200}",
         RUNTIME,
         expect![[r#"
-        warning SG025 Job evals/train: fits no flavor of ClusterQueue batch (h100: its node selector asks for gpu=b200; a100: its node selector asks for gpu=b200; spot: the taint spot:NoSchedule is not tolerated)
-    "#]],
+            warning SG025 Job evals/train: fits no flavor of ClusterQueue batch (h100: its node selector asks for gpu=b200; a100: its node selector asks for gpu=b200; spot: the taint spot:NoSchedule is not tolerated) ^ {containers: [{resources: {limits: {nvid…
+        "#]],
     );
 }
 
@@ -320,17 +320,17 @@ fn a_promise_may_allow_some_flavors_and_know_a_runtime_for_each() {
         "",
         ", allowedFlavors: [spot], expectedRuntime: {p50: 1h}",
         expect![[r#"
-        warning SG025 Job evals/train: fits no flavor of ClusterQueue batch (h100: its WorkloadSLO does not allow it; a100: its WorkloadSLO does not allow it; spot: the taint spot:NoSchedule is not tolerated)
-    "#]],
+            warning SG025 Job evals/train: fits no flavor of ClusterQueue batch (h100: its WorkloadSLO does not allow it; a100: its WorkloadSLO does not allow it; spot: the taint spot:NoSchedule is not tolerated) ^ {containers: [{resources: {limits: {nvid…
+        "#]],
     );
     check_flavors(
         "",
         ", allowedFlavors: [a1oo], expectedRuntime: {p50: 1h}",
         expect![[r#"
-        error SG022 WorkloadSLO evals/slo: names the ResourceFlavor `a1oo`, which is not there
-          hint: did you mean `a100`?
-        warning SG025 Job evals/train: fits no flavor of ClusterQueue batch (node: its WorkloadSLO does not allow it)
-    "#]],
+            error SG022 WorkloadSLO evals/slo: names the ResourceFlavor `a1oo`, which is not there ^ a1oo
+              hint: did you mean `a100`?
+            warning SG025 Job evals/train: fits no flavor of ClusterQueue batch (node: its WorkloadSLO does not allow it) ^ {containers: [{resources: {limits: {nvid…
+        "#]],
     );
 }
 
@@ -412,7 +412,7 @@ spec: {clusterQueue: vision}";
         cohort research under company: 8 a100/gpu lends 2
         Job evals/fits in vision, no SLO: [6 a100/gpu] ?
         never Job evals/never: SG024
-        warning SG024 Job evals/never: asks for 7 nvidia.com/gpu on a100 at once, but ClusterQueue vision could never give more than 6
+        warning SG024 Job evals/never: asks for 7 nvidia.com/gpu on a100 at once, but ClusterQueue vision could never give more than 6 ^ {containers: [{resources: {limits: {nvid…
           hint: raise the queue's quota or its borrowing limit, or ask for less
         warning SG036 input: without a WorkloadSLO nobody knows how long they run, so they are taken to run to the end of the horizon: evals/fits
           hint: give them a WorkloadSLO with expectedRuntime
@@ -494,19 +494,19 @@ spec: {limits: [{type: Container, max: {nvidia.com/gpu: 1}}]}
         never Job evals/upside-down: SG027
         never Job vision/elsewhere: SG020
         never Job vision/outsized: SG027
-        error SG020 Job evals/mistyped: names the LocalQueue `bach`, which is not in namespace evals
+        error SG020 Job evals/mistyped: names the LocalQueue `bach`, which is not in namespace evals ^ bach
           hint: did you mean `batch`?
-        error SG020 Job vision/elsewhere: names the LocalQueue `batch`, which is not in namespace vision
+        error SG020 Job vision/elsewhere: names the LocalQueue `batch`, which is not in namespace vision ^ batch
           hint: a LocalQueue `batch` is in namespace evals; a job needs one in its own
-        error SG021 Job evals/dangling: is queued in LocalQueue `lost`, whose ClusterQueue `bacth` is not there
+        error SG021 Job evals/dangling: is queued in LocalQueue `lost`, whose ClusterQueue `bacth` is not there ^ lost
           hint: did you mean `batch`?
-        warning SG029 Job evals/held: waits in LocalQueue `held`, which is on hold
-        warning SG026 Job evals/refused: is in namespace evals, from which ClusterQueue `picky` takes no work
+        warning SG029 Job evals/held: waits in LocalQueue `held`, which is on hold ^ held
+        warning SG026 Job evals/refused: is in namespace evals, from which ClusterQueue `picky` takes no work ^ picky
           hint: its namespaceSelector may ask for labels of Namespace evals, which is not given
-        warning SG027 Job vision/outsized: container `main` asks for more nvidia.com/gpu than the LimitRange allows
-        warning SG023 Job evals/uncovered: asks for nvidia.com/gpus, of which ClusterQueue batch has no quota
+        warning SG027 Job vision/outsized: container `main` asks for more nvidia.com/gpu than the LimitRange allows ^ {limits: {nvidia.com/gpu: 2}}
+        warning SG023 Job evals/uncovered: asks for nvidia.com/gpus, of which ClusterQueue batch has no quota ^ nvidia.com/gpus
           hint: did you mean `nvidia.com/gpu`?
-        warning SG027 Job evals/upside-down: container `main` requests more nvidia.com/gpu than its limit allows
+        warning SG027 Job evals/upside-down: container `main` requests more nvidia.com/gpu than its limit allows ^ {requests: {nvidia.com/gpu: 3}, limits:…
         warning SG036 input: without a WorkloadSLO nobody knows how long they run, so they are taken to run to the end of the horizon: vision/welcome
           hint: give them a WorkloadSLO with expectedRuntime
     "#]].assert_eq(&whole(&assembled));
@@ -520,7 +520,7 @@ fn a_missing_flavor_stops_its_queue() {
     expect![[r#"
         from 2026-11-30T11:00:00Z to 2026-12-01T11:00:00Z
         queue batch (stopped): 4 a100/gpu
-        error SG022 ClusterQueue batch: no ResourceFlavor `a100` is there; Kueue keeps the queue inactive
+        error SG022 ClusterQueue batch: no ResourceFlavor `a100` is there; Kueue keeps the queue inactive ^ a100
           hint: did you mean `a10`?
     "#]]
     .assert_eq(&whole(&assembled(&text)));
@@ -535,7 +535,7 @@ metadata: {name: stray, namespace: evals, uid: 5f0c, labels: {kueue.x-k8s.io/que
 spec: {template: {spec: {containers: [{}]}}}
 ";
     expect![[r#"
-        warning SG020 Job evals/stray: names the LocalQueue `bach`, which is not in namespace evals
+        warning SG020 Job evals/stray: names the LocalQueue `bach`, which is not in namespace evals ^ bach
           hint: did you mean `batch`?
     "#]]
     .assert_eq(&findings(&assembled(&with_batch(job))));

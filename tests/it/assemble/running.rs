@@ -74,7 +74,7 @@ fn pods_given_back_no_longer_count() {
         from 2026-11-30T11:00:00Z to 2026-12-01T11:00:00Z
         queue batch: 4 a100/gpu
         running evals/a in batch: 2 a100/gpu, 10:05 to ? / ?
-        warning SG031 WorkloadSLO evals/evals: speaks for nothing: no workload in its namespace matches
+        warning SG031 WorkloadSLO evals/evals: speaks for nothing: no workload in its namespace matches ^ {matchLabels: {app: eval}}
     "#]]
     .assert_eq(&whole(&assembled(&text)));
 }
@@ -97,9 +97,9 @@ fn waiting_workloads_are_planned_with_their_own_pod_sets_and_priority() {
 #[test]
 fn finished_and_deactivated_workloads_are_left_out() {
     let finished = "conditions: [{type: Finished, status: \"True\"}]";
-    let off = workload("off", "", 1, "").replace("queueName: batch", "queueName: batch\n  active: false");
+    let off = workload("shut", "", 1, "").replace("queueName: batch", "queueName: batch\n  active: false");
     let ours =
-        off.replace("name: off,", "name: ours, annotations: {stagger.dev/planned-start: \"2026-11-30T14:00:00Z\"},");
+        off.replace("name: shut,", "name: ours, annotations: {stagger.dev/planned-start: \"2026-11-30T14:00:00Z\"},");
     let text = with_batch(&(workload("old", "", 1, finished) + &off + &ours));
     expect![[r#"
         from 2026-11-30T11:00:00Z to 2026-12-01T11:00:00Z
@@ -107,7 +107,7 @@ fn finished_and_deactivated_workloads_are_left_out() {
         Workload evals/ours in batch, created 09:00, priority 7, no SLO: [1 a100/gpu] ?
         warning SG036 input: without a WorkloadSLO nobody knows how long they run, so they are taken to run to the end of the horizon: evals/ours
           hint: give them a WorkloadSLO with expectedRuntime
-        note SG029 Workload evals/off: is deactivated (spec.active is false), so Kueue leaves it alone and so does the plan
+        note SG029 Workload evals/shut: is deactivated (spec.active is false), so Kueue leaves it alone and so does the plan
         note SG051 input: finished, so not planned: Workload evals/old
     "#]].assert_eq(&whole(&assembled(&text)));
 }
@@ -139,7 +139,7 @@ fn work_that_outlasts_its_promise_holds_its_quota_to_the_end() {
         from 2026-11-30T11:00:00Z to 2026-12-01T11:00:00Z
         queue batch: 4 a100/gpu
         running evals/a in batch: 3 a100/gpu, 10:05 to ? / ?
-        warning SG059 Job evals/a: still runs although nine of ten runs end by 2026-11-30T10:45:00Z; it is taken to hold its quota to the horizon's end
+        warning SG059 Job evals/a: still runs although nine of ten runs end by 2026-11-30T10:45:00Z; it is taken to hold its quota to the horizon's end ^ {p50: 30m, p90: 40m}
     "#]].assert_eq(&whole(&assembled(&text("30m", "40m"))));
 }
 
@@ -158,7 +158,7 @@ fn a_job_that_runs_without_a_workload_is_counted_only_where_nothing_is_to_be_gue
         "flavors: [{name: h100, resources: [{name: nvidia.com/gpu, nominalQuota: 4}]}, {name: a100,",
     ) + "---\napiVersion: kueue.x-k8s.io/v1beta2\nkind: ResourceFlavor\nmetadata: {name: h100}\n";
     expect![[r#"
-        warning SG052 Job evals/a: runs, but nothing says on which flavor (h100, a100); the quota it holds is not counted
+        warning SG052 Job evals/a: runs, but nothing says on which flavor (h100, a100); the quota it holds is not counted ^ {active: 3, startTime: "2026-11-30T10:30…
           hint: give its Workload too, or state it in a Scenario's running
         warning SG036 input: without a WorkloadSLO nobody knows how long they run, so they are taken to run to the end of the horizon: evals/a
           hint: give them a WorkloadSLO with expectedRuntime
@@ -201,14 +201,14 @@ spec:
   - {name: d, clusterQueue: batch, flavor: a100, resources: {}, start: \"2026-11-30T12:00:00Z\", end: \"2026-11-30T11:00:00Z\"}
 ";
     expect![[r#"
-        error SG021 Scenario noon: running `a`: no ClusterQueue `bathc` is there
+        error SG021 Scenario noon: running `a`: no ClusterQueue `bathc` is there ^ bathc
           hint: did you mean `batch`?
-        error SG022 Scenario noon: running `b`: no ResourceFlavor `a10` is there
+        error SG022 Scenario noon: running `b`: no ResourceFlavor `a10` is there ^ a10
           hint: did you mean `a100`?
-        error SG023 Scenario noon: running `c`: no queue or cohort has quota of nvidia.com/cpu on a100
+        error SG023 Scenario noon: running `c`: no queue or cohort has quota of nvidia.com/cpu on a100 ^ 2
           hint: did you mean `nvidia.com/gpu`?
-        error SG038 Scenario noon: running `c`: `many` is not a quantity such as 2, 500m or 16Gi
-        error SG038 Scenario noon: running `d`: start, end and endP90 must ascend
+        error SG038 Scenario noon: running `c`: `many` is not a quantity such as 2, 500m or 16Gi ^ many
+        error SG038 Scenario noon: running `d`: start, end and endP90 must ascend ^ "2026-11-30T11:00:00Z"
     "#]]
     .assert_eq(&findings(&assembled(&with_batch(wrong))));
 }

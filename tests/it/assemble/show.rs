@@ -71,7 +71,15 @@ fn finding(finding: &Finding) -> String {
         Severity::Note => "note",
     };
     let hint = finding.hint.as_ref().map_or(String::new(), |hint| format!("  hint: {hint}\n"));
-    format!("{weight} {} {}: {}\n{hint}", finding.code, finding.subject, finding.message)
+    format!("{weight} {} {}: {}{}\n{hint}", finding.code, finding.subject, finding.message, place(finding))
+}
+
+/// What the caret stands under, when there is a place: the first line of it, cut to a few words.
+fn place(finding: &Finding) -> String {
+    let Some(span) = &finding.span else { return String::new() };
+    let line = span.file.text[span.start..span.end].lines().next().unwrap_or_default();
+    let short: String = line.chars().take(40).collect();
+    format!(" ^ {}", if short == line { short } else { format!("{}…", short.trim_end()) })
 }
 
 /// Only the ways each workload may run.

@@ -70,16 +70,16 @@ fn windows_that_cannot_be_meant_are_errors() {
   - {name: negative, clusterQueue: batch, flavor: a100, resource: nvidia.com/gpu, quantity: -2, effect: Cap, start: \"2026-10-24T18:00:00Z\", end: \"2026-10-24T20:00:00Z\"}",
         expect![[r#"
 
-            error SG042 CapacityPlan plan: window `nowhere`: no ClusterQueue `bacth` is there
+            error SG042 CapacityPlan plan: window `nowhere`: no ClusterQueue `bacth` is there ^ bacth
               hint: did you mean `batch`?
-            error SG042 CapacityPlan plan: window `both`: exactly one of clusterQueue and cohort is needed
-            error SG022 CapacityPlan plan: window `no-flavor`: no ResourceFlavor `a10` is there
+            error SG042 CapacityPlan plan: window `both`: exactly one of clusterQueue and cohort is needed ^ {name: both, clusterQueue: batch, cohort…
+            error SG022 CapacityPlan plan: window `no-flavor`: no ResourceFlavor `a10` is there ^ a10
               hint: did you mean `a100`?
-            error SG042 CapacityPlan plan: window `no-quota`: no queue or cohort has quota of nvidia.com/gpus on a100
+            error SG042 CapacityPlan plan: window `no-quota`: no queue or cohort has quota of nvidia.com/gpus on a100 ^ nvidia.com/gpus
               hint: did you mean `nvidia.com/gpu`?
-            error SG043 CapacityPlan plan: window `backwards`: it ends before it starts
-            error SG043 CapacityPlan plan: window `never`: it needs either start and end, or recurring
-            error SG038 CapacityPlan plan: window `negative`: `-2` is negative; quantities here are zero or more
+            error SG043 CapacityPlan plan: window `backwards`: it ends before it starts ^ "2026-10-24T18:00:00Z"
+            error SG043 CapacityPlan plan: window `never`: it needs either start and end, or recurring ^ {name: never, clusterQueue: batch, flavo…
+            error SG038 CapacityPlan plan: window `negative`: `-2` is negative; quantities here are zero or more ^ -2
         "#]],
     );
 }
@@ -129,10 +129,10 @@ spec: {}
 ",
     );
     expect![[r#"
-        error SG049 CapacityPlan plan: no ClusterQueue `bach` is there
+        error SG049 CapacityPlan plan: no ClusterQueue `bach` is there ^ bach
           hint: did you mean `batch`?
-        error SG049 CapacityPlan plan: no Cohort `everything` is there
-        warning SG048 CapacityPlan second: is one of several CapacityPlans; `plan`, the first by name, is followed
+        error SG049 CapacityPlan plan: no Cohort `everything` is there ^ everything
+        warning SG048 CapacityPlan second: is one of several CapacityPlans; `plan`, the first by name, is followed ^ second
           hint: give one CapacityPlan a run, or name the one to follow
     "#]]
     .assert_eq(&findings(&assembled(&text)));
@@ -199,8 +199,8 @@ fn rates_price_cells_everyday_and_by_the_clock() {
             price a100/cpu 0.04 EUR
             price a100/nvidia.com/gpu 2.50 EUR; 1.25 22:00 to Tue 01 06:00; 1.25 Tue 01 22:00 to Wed 02 06:00; 1.25 Mon 07 22:00 to Tue 08 06:00
             price h100/cpu 0.04 EUR
-            note SG046 RateCard card-0: rates[3] is too small per unit of memory to plan with; only reports count it
-            note SG046 RateCard card-0: rates[5] prices nothing here: no queue has quota of nvidia.com/gpu on b200
+            note SG046 RateCard card-0: rates[3] is too small per unit of memory to plan with; only reports count it ^ "0.005"
+            note SG046 RateCard card-0: rates[5] prices nothing here: no queue has quota of nvidia.com/gpu on b200 ^ {flavor: b200, resource: nvidia.com/gpu,…
         "#]],
     );
 }
@@ -229,10 +229,10 @@ fn overlapping_rates_and_mixed_currencies_are_refused() {
         expect![[r#"
             price a100/nvidia.com/gpu 2.50 EUR
             price h100/nvidia.com/gpu 2.00 EUR
-            error SG045 RateCard card-1: is in USD while `card-0`, in force together with it, is in EUR
+            error SG045 RateCard card-1: is in USD while `card-0`, in force together with it, is in EUR ^ USD
               hint: give all rate cards in one currency; nothing here converts money
-            error SG038 RateCard card-1: GpuHour does not measure cpu
-            error SG044 RateCard card-0: prices what rates[0] of `card-0` prices at the same time
+            error SG038 RateCard card-1: GpuHour does not measure cpu ^ GpuHour
+            error SG044 RateCard card-0: prices what rates[0] of `card-0` prices at the same time ^ {resource: nvidia.com/gpu, unit: GpuHour…
               hint: end one before the other begins, or remove one
         "#]],
     );
