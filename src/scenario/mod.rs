@@ -13,9 +13,14 @@ mod json;
 pub mod kinds;
 pub mod limits;
 mod read;
+mod rules;
 mod scalar;
+mod shape;
+mod validate;
+mod words;
 mod yaml;
 mod yaml_errors;
 
 pub use limits::Limits;
 pub use read::{Input, Reading, read};
+pub use validate::{schema, validate};
