@@ -20,7 +20,7 @@ pub struct SpanTree {
 struct Node {
     key: (u32, u32),
     value: (u32, u32),
-    /// How many nodes its subtree has, itself included: relative, so that a subtree can be copied.
+    /// How many nodes its subtree has, itself included: relative, so that a subtree can be copied. 0 while it is open.
     size: u32,
     /// Hash of the key; 0 for the root and for items of lists.
     label: u32,
@@ -42,12 +42,30 @@ pub struct Key<'a> {
 }
 
 impl SpanTree {
-    /// Adds the next node in document order; a collection is ended with `close`.
+    /// Adds a node without children, the next in document order.
+    pub fn leaf(&mut self, key: Option<Key<'_>>, value: (usize, usize)) -> NodeId {
+        self.add(key, value, 1)
+    }
+
+    /// Begins a collection, the next node in document order; it is ended with `close`.
     pub fn open(&mut self, key: Option<Key<'_>>, value: (usize, usize)) -> NodeId {
+        self.add(key, value, 0)
+    }
+
+    fn add(&mut self, key: Option<Key<'_>>, value: (usize, usize), size: u32) -> NodeId {
         let id = NodeId(narrow(self.nodes.len()));
         let (key, label) = key_and_label(key);
-        self.nodes.push(Node { key, value: narrow_pair(value), size: 1, label });
+        self.nodes.push(Node { key, value: narrow_pair(value), size, label });
         id
+    }
+
+    /// The index after the last node of a subtree; an open one ends where the nodes do.
+    fn end_of(&self, id: NodeId) -> u32 {
+        match self.nodes.get(wide(id.0)) {
+            Some(node) if node.size > 0 => id.0 + node.size,
+            Some(_) => narrow(self.nodes.len()),
+            None => id.0,
+        }
     }
 
     /// Ends a node's subtree with the last node added, and its text at `end`.
@@ -104,26 +122,20 @@ impl SpanTree {
     /// Keys are compared by hash: a collision, one in four thousand million, would put a caret under a sibling.
     #[must_use]
     pub fn child(&self, parent: NodeId, segment: &str) -> Option<NodeId> {
-        let node = self.nodes.get(wide(parent.0))?;
-        let end = parent.0 + node.size;
-        let (wanted, index) = (label(segment), segment.parse::<u32>().ok());
-        let (mut at, mut position) = (parent.0 + 1, 0);
-        while at < end {
-            let child = self.nodes.get(wide(at))?;
-            if if child.key.0 == NONE { index == Some(position) } else { child.label == wanted } {
-                return Some(NodeId(at));
-            }
-            at += child.size;
-            position += 1;
-        }
-        None
+        let (wanted, index) = (label(segment), segment.parse::<usize>().ok());
+        let matches = |(position, id): &(usize, NodeId)| match self.nodes.get(wide(id.0)) {
+            Some(node) if node.key.0 == NONE => index == Some(*position),
+            Some(node) => node.label == wanted,
+            None => false,
+        };
+        self.children(parent).enumerate().find(matches).map(|(_, id)| id)
     }
 
     /// The children of a node, in order.
     pub fn children(&self, parent: NodeId) -> impl Iterator<Item = NodeId> + '_ {
-        let end = self.nodes.get(wide(parent.0)).map_or(0, |node| parent.0 + node.size);
-        let next = move |at: &u32| self.nodes.get(wide(*at)).map(|node| at + node.size).filter(|next| *next < end);
-        std::iter::successors(Some(parent.0 + 1).filter(|first| *first < end), next).map(NodeId)
+        let end = self.end_of(parent);
+        let within = move |at: u32| Some(NodeId(at)).filter(|_| at < end);
+        std::iter::successors(within(parent.0 + 1), move |child| within(self.end_of(*child)))
     }
 
     /// Frees what growing has reserved.

@@ -165,10 +165,16 @@ fn one(finding: &Finding, renderer: &Renderer, lines: &mut LineIndex) -> String 
     let label = finding.label.as_deref().map(visible).unwrap_or_default();
     let annotation = AnnotationKind::Primary.span(excerpt.mark.clone()).label(label);
     let snippet = Snippet::source(excerpt.text.as_str()).line_start(line).annotation(annotation);
-    let origin = Origin::path(visible(&span.file.path)).line(line).char_column(column);
+    let path = visible(&span.file.path);
+    let subject = shortened(subject);
     let named = span.file.path != finding.subject && !message.contains(subject.as_ref());
     let title = level.primary_title(message).id(finding.code);
-    let group: Group<'_> = title.element(origin).element(snippet);
+    // In a line that was cut, the column is not the excerpt's own.
+    let group: Group<'_> = if excerpt.cut {
+        title.element(Origin::path(path).line(line).char_column(column)).element(snippet)
+    } else {
+        title.element(snippet.path(path))
+    };
     let group = group.elements(footers(finding, named.then_some(subject)));
     renderer.render(&[group])
 }
@@ -184,6 +190,8 @@ fn footers<'a>(finding: &'a Finding, subject: Option<Cow<'a, str>>) -> Vec<annot
 struct Excerpt {
     text: String,
     mark: Range<usize>,
+    /// Whether the line was too long to show whole.
+    cut: bool,
 }
 
 impl Excerpt {
@@ -207,7 +215,34 @@ impl Excerpt {
             after = if shown.end < line.end { " …" } else { "" };
         }
         let mark = start - shown.start + before.len()..end - shown.start + before.len();
-        Self { text: format!("{before}{}{after}", &text[shown]), mark }
+        let cut = line.len() > Self::WHOLE;
+        Self { text: format!("{before}{}{after}", harmless(&text[shown])), mark, cut }
+    }
+}
+
+/// An excerpt without what could act on a terminal, every character as long in bytes as it was, so that marks stay.
+/// The renderer itself makes ASCII control characters visible.
+fn harmless(excerpt: &str) -> Cow<'_, str> {
+    let acts = |c: char| !c.is_ascii() && acts_on_terminals(c);
+    if !excerpt.contains(acts) {
+        return Cow::Borrowed(excerpt);
+    }
+    // Two bytes for control characters beyond ASCII, three for the marks of direction.
+    let stand_in = |c: char| if c.len_utf8() == 2 { '\u{B7}' } else { char::REPLACEMENT_CHARACTER };
+    Cow::Owned(excerpt.chars().map(|c| if acts(c) { stand_in(c) } else { c }).collect())
+}
+
+/// Control characters and the marks that turn the direction of text.
+fn acts_on_terminals(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
+}
+
+/// A name of ordinary length; the excerpt shows the rest.
+fn shortened(name: Cow<'_, str>) -> Cow<'_, str> {
+    const MOST: usize = 100;
+    match name.char_indices().nth(MOST) {
+        Some((at, _)) => Cow::Owned(format!("{}…", &name[..at])),
+        None => name,
     }
 }
 
@@ -258,10 +293,9 @@ impl LineIndex {
 
 /// Text from the input with everything that could act on a terminal, or turn its direction, made visible.
 fn visible(text: &str) -> Cow<'_, str> {
-    let acts = |c: char| c.is_control() || matches!(c, '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
-    if !text.contains(acts) {
+    if !text.contains(acts_on_terminals) {
         return Cow::Borrowed(text);
     }
-    let escaped = text.chars().map(|c| if acts(c) { c.escape_default().to_string() } else { c.to_string() });
+    let escaped = text.chars().map(|c| if acts_on_terminals(c) { c.escape_default().to_string() } else { c.to_string() });
     Cow::Owned(escaped.collect())
 }

@@ -136,6 +136,11 @@ impl<'a> Builder<'a> {
         self.root.take().map(|value| Document { value, spans })
     }
 
+    /// Where the innermost open collection begins.
+    pub fn open_since(&self) -> Option<usize> {
+        self.stack.last().map(|frame| frame.at.0)
+    }
+
     pub fn inside(&self) -> Inside {
         match self.stack.last().map(|frame| &frame.body) {
             None => Inside::Nothing,
@@ -162,8 +167,8 @@ impl<'a> Builder<'a> {
             return Err(Fault::new(codes::TOO_DEEP, at, message, "one level too deep"));
         }
         self.pay(Budget::COLLECTION, at)?;
-        let holds_text = !list && self.pending_key().is_some_and(|key| TEXT_MAPS.contains(&key));
-        let node = self.open_node(at);
+        let holds_text = !list && pending_key(&self.stack).is_some_and(|key| TEXT_MAPS.contains(&key.text));
+        let node = self.spans.open(pending_key(&self.stack), at);
         let body = if list {
             Body::List(Vec::new())
         } else {
@@ -218,9 +223,9 @@ impl<'a> Builder<'a> {
     pub fn scalar(&mut self, value: Value, at: (usize, usize), anchor: usize) -> Result<(), Fault> {
         let weight = Budget::SCALAR + value.as_str().map_or(0, str::len);
         self.pay(weight, at)?;
-        let at = if at.0 == at.1 { self.pending_span().unwrap_or(at) } else { at };
+        let at = if at.0 == at.1 { pending_key(&self.stack).map_or(at, |key| key.span) } else { at };
         self.last_end = self.last_end.max(at.1);
-        let node = self.open_node(at);
+        let node = self.spans.leaf(pending_key(&self.stack), at);
         self.remember(anchor, node, &value, weight, at)?;
         self.place(value, at);
         Ok(())
@@ -246,9 +251,7 @@ impl<'a> Builder<'a> {
                 )),
             },
             _ => {
-                let key = self.pending();
-                let key = key.as_ref().map(|(text, span)| Key { text, span: *span });
-                self.spans.graft(key, &spans);
+                self.spans.graft(pending_key(&self.stack), &spans);
                 self.place_with(value, at, Some(spans));
                 Ok(())
             }
@@ -257,35 +260,6 @@ impl<'a> Builder<'a> {
 
     fn pay(&mut self, weight: usize, at: (usize, usize)) -> Result<(), Fault> {
         self.budget.pay(weight).map_err(|exceeded| too_large(&exceeded, at))
-    }
-
-    fn pending(&self) -> Option<(String, (usize, usize))> {
-        match &self.stack.last()?.body {
-            Body::Map { key, .. } => key.clone(),
-            Body::List(_) => None,
-        }
-    }
-
-    fn pending_key(&self) -> Option<&str> {
-        match &self.stack.last()?.body {
-            Body::Map { key, .. } => key.as_ref().map(|(text, _)| text.as_str()),
-            Body::List(_) => None,
-        }
-    }
-
-    fn pending_span(&self) -> Option<(usize, usize)> {
-        match &self.stack.last()?.body {
-            Body::Map { key, .. } => key.as_ref().map(|(_, span)| *span),
-            Body::List(_) => None,
-        }
-    }
-
-    fn open_node(&mut self, at: (usize, usize)) -> NodeId {
-        let key = match self.stack.last().map(|frame| &frame.body) {
-            Some(Body::Map { key: Some((text, span)), .. }) => Some(Key { text, span: *span }),
-            _ => None,
-        };
-        self.spans.open(key, at)
     }
 
     fn remember(
@@ -356,6 +330,14 @@ impl<'a> Builder<'a> {
             }
             _ => {}
         }
+    }
+}
+
+/// The key that waits for its value in the innermost map.
+fn pending_key(stack: &[Frame]) -> Option<Key<'_>> {
+    match &stack.last()?.body {
+        Body::Map { key: Some((text, span)), .. } => Some(Key { text, span: *span }),
+        _ => None,
     }
 }
 

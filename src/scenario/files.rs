@@ -135,15 +135,23 @@ pub fn text(path: &str, bytes: Vec<u8>) -> Result<Arc<SourceFile>, Finding> {
         Some(rest) => rest.to_owned(),
         None => text,
     };
-    let control = text.bytes().position(|byte| (byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r')) || byte == 0x7F);
+    let control = forbidden(&text);
     let file = Arc::new(SourceFile { path: path.to_owned(), text });
-    if let Some(at) = control {
-        let code = file.text.as_bytes()[at];
-        let message = format!("a control character (byte 0x{code:02x}) stands in the text");
-        let span = Span { file, start: at, end: at + 1 };
+    if let Some((at, character)) = control {
+        let message = format!("a control character (U+{:04X}) stands in the text", u32::from(character));
+        let span = Span { file, start: at, end: at + character.len_utf8() };
         return Err(refuse(&message).at(Some(span), "not allowed in YAML"));
     }
     Ok(file)
+}
+
+/// The first character that YAML does not allow: a control character other than tab, line ends and U+0085.
+fn forbidden(text: &str) -> Option<(usize, char)> {
+    // Bytes first: they are far quicker, and 0xC2 begins every control character beyond ASCII.
+    let suspect = |byte: u8| (byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r')) || byte == 0x7F || byte == 0xC2;
+    let first = text.bytes().position(suspect)?;
+    let forbidden = |c: char| c.is_control() && !matches!(c, '\t' | '\n' | '\r' | '\u{85}');
+    text[first..].char_indices().find(|(_, c)| forbidden(*c)).map(|(at, c)| (first + at, c))
 }
 
 /// `too large` as a finding on a file.

@@ -86,16 +86,18 @@ fn not_an_object(object: &Manifest) -> Finding {
 fn no_type(object: &Manifest) -> Finding {
     let lacks = |field: &str| text_at(object, &format!("/{field}")).is_err();
     let missing = match (lacks("apiVersion"), lacks("kind")) {
-        (true, true) => "apiVersion and kind",
+        (true, true) => "apiVersion and no kind",
         (true, false) => "apiVersion",
         _ => "kind",
     };
     let subject = object.at("/kind").and_then(Value::as_str).map_or_else(|| file_of(object), str::to_owned);
     let pointer = if missing == "kind" { "/kind" } else { "/apiVersion" };
-    let message = match object.at(pointer) {
-        Some(found) => format!("{missing} is {}, expected text", describe(found, raw(object, pointer).as_deref())),
-        None => format!("the object has no {missing}"),
-    };
+    if let Some(found) = object.at(pointer) {
+        let found = describe(found, raw(object, pointer).as_deref());
+        let message = format!("{} is {found}, expected text", &pointer[1..]);
+        return Finding::error(codes::NO_IDENTITY, subject, message).at(head(object, pointer), "expected text");
+    }
+    let message = format!("the object has no {missing}");
     let finding =
         Finding::error(codes::NO_IDENTITY, subject, message).at(head(object, pointer), format!("no {missing}"));
     match object.at("/kind").and_then(Value::as_str).and_then(kinds::named) {
@@ -116,7 +118,8 @@ fn no_name(object: &Manifest) -> Finding {
         None => "the object has no metadata.name".to_owned(),
     };
     let finding = Finding::error(codes::NO_IDENTITY, object.kind.clone(), message);
-    let finding = finding.at(head(object, pointer), "no name");
+    let label = if object.at(pointer).is_some() { "expected text" } else { "no name" };
+    let finding = finding.at(head(object, pointer), label);
     match object.at(pointer) {
         Some(Value::Bool(_) | Value::Number(_)) => finding.hint("write it in quotes"),
         _ => finding,
@@ -145,8 +148,11 @@ fn near_miss(object: &Manifest) -> Option<Finding> {
         return Some(finding.at(object.span("/apiVersion"), format!("expected {shown}")).hint("the object is ignored"));
     }
     let in_group = || kinds::KINDS.iter().filter(|kind| kind.group == group).map(|kind| kind.name);
-    let near = kinds::nearest(&object.kind, in_group());
     let ours = group == api::GROUP;
+    // Other groups have more kinds than we know: only a slip of one or two letters is surely one.
+    let slips = if object.kind.len() < 8 { 1 } else { 2 };
+    let slip = |near: &&str| strsim::damerau_levenshtein(&near.to_lowercase(), &object.kind.to_lowercase()) <= slips;
+    let near = kinds::nearest(&object.kind, in_group()).filter(|near| ours || slip(near));
     if near.is_none() && !ours {
         return None;
     }
@@ -211,14 +217,15 @@ fn metadata_text(object: &Manifest, field: &str) -> Vec<Finding> {
             return vec![finding.at(object.span(&pointer), "expected a map")];
         }
     };
-    let wrong = entries.iter().filter(|(_, value)| !value.is_string());
+    // An empty value is the empty text to Kubernetes.
+    let wrong = entries.iter().filter(|(_, value)| !value.is_string() && !value.is_null());
     let wrong = wrong.map(|(key, value)| {
         let pointer = format!("{pointer}/{}", escape(key));
         let text = raw(object, &pointer);
         let message = format!("the {singular} `{key}` is {}, expected text", describe(value, text.as_deref()));
         let finding = Finding::error(codes::METADATA, object.subject(), message);
         let finding = finding.at(object.span(&pointer), "not text");
-        match text.filter(|_| !value.is_object() && !value.is_array() && !value.is_null()) {
+        match text.filter(|_| !value.is_object() && !value.is_array()) {
             Some(text) => finding.hint(format!("write it in quotes: \"{text}\"")),
             None => finding,
         }

@@ -176,9 +176,23 @@ impl Scanner<'_> {
     }
 
     fn expected(&self, what: &str) -> Fault {
+        let before = self.text[..self.at].trim_end();
+        if self.rest().is_empty() {
+            // The end of a file is shown at what stands last in it.
+            let start = before.char_indices().next_back().map_or(0, |(at, _)| at);
+            let message = format!("expected {what}, found the end of the file");
+            return Fault::new(codes::SYNTAX, (start, before.len()), message, "the file ends behind this");
+        }
         let found = self.rest().chars().next();
         let end = self.at + found.map_or(0, char::len_utf8);
-        let found = found.map_or_else(|| "the end of the file".to_owned(), |next| format!("`{next}`"));
-        Fault::new(codes::SYNTAX, (self.at, end), format!("expected {what}, found {found}"), format!("expected {what}"))
+        let character = found.unwrap_or_default();
+        let message = format!("expected {what}, found `{character}`");
+        let fault = Fault::new(codes::SYNTAX, (self.at, end), message, format!("expected {what}"));
+        match character {
+            '}' | ']' if before.ends_with(',') => fault.hint("JSON takes no comma after the last item: remove it"),
+            '\'' => fault.hint("JSON takes double quotes only"),
+            '/' | '#' => fault.hint("JSON has no comments"),
+            _ => fault,
+        }
     }
 }

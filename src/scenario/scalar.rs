@@ -56,8 +56,10 @@ fn number(text: &str) -> Option<Plain> {
     if !is_decimal(&spaceless) {
         return None;
     }
-    let parsed: f64 = spaceless.parse().ok()?;
-    Some(Number::from_f64(parsed).map_or(Plain::Unholdable, |number| Plain::Value(Value::Number(number))))
+    Some(match serde_json::from_str(&as_json(&spaceless)) {
+        Ok(number) => Plain::Value(Value::Number(number)),
+        Err(_) => Plain::Unholdable,
+    })
 }
 
 fn integer(text: &str) -> Option<Number> {
@@ -81,6 +83,20 @@ fn integer(text: &str) -> Option<Number> {
         return Some(Number::from(magnitude));
     }
     i64::try_from(-i128::from(magnitude)).ok().map(Number::from)
+}
+
+/// A decimal in JSON's stricter form: `+.5` → `0.5`, `01.` → `1.0`.
+fn as_json(decimal: &str) -> String {
+    let (sign, unsigned) = match decimal.strip_prefix('-') {
+        Some(rest) => ("-", rest),
+        None => ("", decimal.strip_prefix('+').unwrap_or(decimal)),
+    };
+    let mantissa_end = unsigned.find(['e', 'E']).unwrap_or(unsigned.len());
+    let (mantissa, exponent) = unsigned.split_at(mantissa_end);
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let whole = whole.trim_start_matches('0');
+    let part = |digits: &str| if digits.is_empty() { "0".to_owned() } else { digits.to_owned() };
+    format!("{sign}{}.{}{exponent}", part(whole), part(fraction))
 }
 
 /// `[-+]? (digits [. digits*] | . digits) ([eE] [-+]? digits)?`

@@ -11,11 +11,13 @@ use super::{codes, kinds, words};
 use crate::api::manifest::Manifest;
 use crate::failure::{Finding, Severity};
 
-/// What the walk found: findings, and the pointers of values that cannot be decoded.
+/// What the walk found: findings, and the values that cannot be decoded.
 #[derive(Debug, Default)]
 pub struct Shape {
     pub findings: Vec<Finding>,
-    pub bad: Vec<String>,
+    /// Pointers of values that are wrong or missing, with one of the right shape to put in their place, so that the
+    /// rules between the other fields can still be checked. An outer one stands before those inside it.
+    pub bad: Vec<(String, Value)>,
 }
 
 /// Checks the value at `pointer` against a schema.
@@ -46,15 +48,15 @@ impl<'a> Walk<'a> {
     fn value(&mut self, pointer: &str, value: &Value, schema: &'a Value) {
         let expected = self.resolve(schema);
         if value.is_null() {
-            self.null(pointer, &expected);
+            self.null(pointer, &expected, schema);
             return;
         }
         if let Some(kind) = words::Written::named(expected.name) {
-            self.written(pointer, value, kind);
+            self.written(pointer, value, kind, schema);
             return;
         }
         if let Some(words) = words(expected.schema) {
-            self.word(pointer, value, &words);
+            self.word(pointer, value, &words, schema);
             return;
         }
         match (type_of(expected.schema), value) {
@@ -65,7 +67,7 @@ impl<'a> Walk<'a> {
                 self.integer(pointer, value, expected.schema);
             }
             ("boolean", Value::Bool(_)) => {}
-            (wanted, _) => self.wrong_type(pointer, value, wanted),
+            (wanted, _) => self.wrong_type(pointer, value, wanted, schema),
         }
     }
 
@@ -92,14 +94,14 @@ impl<'a> Walk<'a> {
         expected
     }
 
-    fn null(&mut self, pointer: &str, expected: &Expected<'_>) {
+    fn null(&mut self, pointer: &str, expected: &Expected<'_>, schema: &Value) {
         let message = format!("{} is empty", field(pointer));
         let finding = self.finding(codes::SHAPE, pointer, message, "no value");
         if expected.nullable {
             let finding = Finding { severity: Severity::Warning, ..finding };
             self.shape.findings.push(finding.hint("it counts as absent; give it a value or remove it"));
         } else {
-            self.refuse(pointer, finding.hint("give it a value, or remove it"));
+            self.refuse(pointer, finding.hint("give it a value, or remove it"), schema);
         }
     }
 
@@ -128,7 +130,7 @@ impl<'a> Walk<'a> {
                 Some(expected) => finding.hint(format!("{name}: {}", lower_first(expected))),
                 None => finding,
             };
-            self.refuse(pointer, finding);
+            self.refuse(&format!("{pointer}/{}", escape(name)), finding, properties.get(name).unwrap_or(schema));
         }
     }
 
@@ -190,42 +192,46 @@ impl<'a> Walk<'a> {
             };
             let message = format!("{} is {number}, expected a number {range}", field(pointer));
             let finding = self.finding(codes::OUT_OF_BOUNDS, pointer, message, format!("expected {range}"));
-            self.refuse(pointer, finding);
+            self.refuse(pointer, finding, schema);
         }
     }
 
-    fn written(&mut self, pointer: &str, value: &Value, kind: words::Written) {
-        let code = kind.code();
+    fn written(&mut self, pointer: &str, value: &Value, kind: words::Written, schema: &Value) {
         let raw = raw(self.object, pointer);
-        let (message, hint) = match (value, kind.takes_numbers()) {
-            (Value::String(text), _) => match kind.read(text) {
+        let shown = field(pointer);
+        let (message, hint) = match value {
+            Value::String(text) => match kind.read(text) {
                 Ok(()) => return,
-                Err(reason) => (format!("{}: {reason}", field(pointer)), kind.suggestion(text)),
+                Err(_) if text.is_empty() => (format!("{shown} is an empty text, expected {}", kind.expected()), None),
+                Err(reason) => (format!("{shown}: {reason}"), kind.suggestion(text)),
             },
-            (Value::Number(number), true) => match kind.read(&number.to_string()) {
+            Value::Number(number) if kind.takes_numbers() => match kind.read(&number.to_string()) {
                 Ok(()) if number.is_i64() => return,
-                Ok(()) => (format!("{} is {}", field(pointer), describe(value, raw.as_deref())), Some(format!("write it in quotes: \"{number}\""))),
-                Err(reason) => (format!("{}: {reason}", field(pointer)), None),
+                Ok(()) => {
+                    let message = format!("{shown} is the number {number}, expected a whole number or a text");
+                    (message, Some(format!("write it in quotes: \"{number}\"")))
+                }
+                Err(reason) => (format!("{shown}: {reason}"), None),
             },
             _ => {
-                let found = describe(value, raw.as_deref());
-                let message = format!("{} is {found}, expected {}", field(pointer), kind.expected());
-                (message, raw.filter(|_| !value.is_object() && !value.is_array()).and_then(|raw| kind.from_other(value, &raw)))
+                let message = format!("{shown} is {}, expected {}", describe(value, raw.as_deref()), kind.expected());
+                let scalar = raw.filter(|_| !value.is_object() && !value.is_array());
+                (message, scalar.and_then(|raw| kind.from_other(value, &raw)))
             }
         };
-        let finding = self.finding(code, pointer, message, format!("expected {}", kind.expected()));
+        let finding = self.finding(kind.code(), pointer, message, kind.label());
         let finding = if let Some(hint) = hint { finding.hint(hint) } else { finding };
         if value.is_string() {
-            // It decodes, and whoever reads it says so again; the rules leave it out.
+            // It decodes; the rules pass over a text that cannot be read.
             self.shape.findings.push(finding);
         } else {
-            self.refuse(pointer, finding);
+            self.refuse(pointer, finding, schema);
         }
     }
 
-    fn word(&mut self, pointer: &str, value: &Value, words: &[&str]) {
+    fn word(&mut self, pointer: &str, value: &Value, words: &[&str], schema: &Value) {
         let Value::String(word) = value else {
-            self.wrong_type(pointer, value, "string");
+            self.wrong_type(pointer, value, "string", schema);
             return;
         };
         if words.contains(&word.as_str()) {
@@ -238,10 +244,10 @@ impl<'a> Walk<'a> {
             Some(near) => finding.hint(format!("did you mean {near}?")),
             None => finding,
         };
-        self.refuse(pointer, finding);
+        self.refuse(pointer, finding, schema);
     }
 
-    fn wrong_type(&mut self, pointer: &str, value: &Value, wanted: &str) {
+    fn wrong_type(&mut self, pointer: &str, value: &Value, wanted: &str, schema: &Value) {
         let wanted = match wanted {
             "object" => "a map",
             "array" => "a list",
@@ -258,7 +264,7 @@ impl<'a> Walk<'a> {
             ("a whole number", Value::String(_), _) => finding.hint("write it without quotes"),
             _ => finding,
         };
-        self.refuse(pointer, finding);
+        self.refuse(pointer, finding, schema);
     }
 
     fn at_most(&mut self, pointer: &str, found: usize, schema: &Value, bound: &str, what: &str) {
@@ -273,10 +279,38 @@ impl<'a> Walk<'a> {
         Finding::error(code, self.object.subject(), message).at(self.object.span(pointer), label)
     }
 
-    /// Records a finding on a value that would not decode.
-    fn refuse(&mut self, pointer: &str, finding: Finding) {
+    /// Records a finding on a value that would not decode, or is not there. `schema`: the value's own.
+    fn refuse(&mut self, pointer: &str, finding: Finding, schema: &Value) {
+        let stand_in = self.stand_in(schema);
         self.shape.findings.push(finding);
-        self.shape.bad.push(pointer.to_owned());
+        self.shape.bad.push((pointer.to_owned(), stand_in));
+    }
+
+    /// A value of the right shape: the least that decodes.
+    fn stand_in(&self, schema: &Value) -> Value {
+        let definition = |name: &str| &self.definitions[name];
+        let schema = match schema["$ref"].as_str().and_then(|reference| reference.rsplit('/').next()) {
+            Some("Quantity") => return Value::from(0),
+            Some(name) => definition(name),
+            None => schema,
+        };
+        if schema["anyOf"].is_array() {
+            return Value::Null;
+        }
+        if let Some(words) = words(schema) {
+            return words.first().map_or(Value::Null, |word| Value::from(*word));
+        }
+        match type_of(schema) {
+            "object" => {
+                let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
+                let properties = &schema["properties"];
+                Value::Object(required.map(|name| (name.to_owned(), self.stand_in(&properties[name]))).collect())
+            }
+            "array" => Value::Array(Vec::new()),
+            "integer" => schema.get("minimum").cloned().unwrap_or_else(|| Value::from(0)),
+            "boolean" => Value::Bool(false),
+            _ => Value::from(""),
+        }
     }
 }
 

@@ -87,18 +87,21 @@ fn judge(object: &Manifest, court: &Court) -> Vec<Finding> {
     };
     let Shape { findings: found, bad } = shape::check(object, "/spec", &court.schema);
     findings.extend(found);
-    // What cannot be decoded is left out, so that the rules between the other fields are still checked.
     let mut sound = spec.clone();
-    for pointer in &bad {
-        remove(&mut sound, pointer.strip_prefix("/spec").unwrap_or(pointer));
+    for (pointer, stand_in) in &bad {
+        put(&mut sound, pointer.strip_prefix("/spec").unwrap_or(pointer), stand_in.clone());
     }
-    let mut judge = Judge::new(object);
+    if bad.iter().any(|(pointer, _)| pointer == "/spec") {
+        return findings;
+    }
+    let bad: Vec<&str> = bad.iter().map(|(pointer, _)| pointer.as_str()).collect();
+    let mut judge = Judge::new(object, &bad);
     let decoded = (court.rules)(&sound, &mut judge);
     if let (Err(error), true) = (decoded, bad.is_empty()) {
         let finding = Finding::error(codes::SHAPE, object.subject(), format!("spec: {error}"));
         findings.push(finding.at(object.span("/spec"), "in this spec"));
     }
-    findings.extend(judge.findings);
+    findings.extend(judge.into_findings());
     findings
 }
 
@@ -120,23 +123,13 @@ fn unknown_at_the_top(object: &Manifest) -> Vec<Finding> {
         .collect()
 }
 
-/// Removes the value at a pointer.
-fn remove(value: &mut Value, pointer: &str) {
-    let Some((parent, last)) = pointer.rsplit_once('/') else {
-        *value = Value::Object(serde_json::Map::new());
-        return;
-    };
-    let last = last.replace("~1", "/").replace("~0", "~");
-    match value.pointer_mut(parent) {
-        Some(Value::Object(entries)) => {
-            entries.remove(&last);
-        }
-        // An item is not removed: the places of those behind it would no longer be theirs.
-        Some(Value::Array(items)) => {
-            if let Some(item) = last.parse::<usize>().ok().and_then(|index| items.get_mut(index)) {
-                *item = Value::Null;
-            }
-        }
-        _ => {}
+/// Puts a value at a pointer, in place of the one there if there is one.
+fn put(value: &mut Value, pointer: &str, stand_in: Value) {
+    if let Some(place) = value.pointer_mut(pointer) {
+        *place = stand_in;
+    } else if let Some((parent, last)) = pointer.rsplit_once('/')
+        && let Some(Value::Object(entries)) = value.pointer_mut(parent)
+    {
+        entries.insert(last.replace("~1", "/").replace("~0", "~"), stand_in);
     }
 }

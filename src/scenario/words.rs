@@ -77,6 +77,20 @@ impl Written {
         }
     }
 
+    /// What stands under the caret.
+    #[must_use]
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Instant => "not an instant",
+            Self::Duration => "not a duration",
+            Self::TimeOfDay => "not a time of day",
+            Self::Zone => "not a time zone",
+            Self::Decimal => "not a decimal in quotes",
+            Self::Percent => "not a percentage",
+            Self::Quantity => "not a quantity",
+        }
+    }
+
     /// How to write what a text seems to mean.
     #[must_use]
     pub fn suggestion(self, text: &str) -> Option<String> {
@@ -85,10 +99,7 @@ impl Written {
             Self::Instant => instant_suggestion(text),
             Self::Duration => duration_suggestion(text),
             Self::TimeOfDay => clock_suggestion(text),
-            Self::Zone => {
-                let names = chrono_tz::TZ_VARIANTS.iter().map(|zone| zone.name());
-                kinds::nearest(text, names).map(|near| format!("did you mean {near}?"))
-            }
+            Self::Zone => zone_suggestion(text),
             Self::Decimal => {
                 let pointed = text.replace(',', ".");
                 self.read(&pointed).is_ok().then(|| format!("write it with a point: \"{pointed}\""))
@@ -99,6 +110,10 @@ impl Written {
             }
             Self::Quantity => {
                 let joined: String = text.split_whitespace().collect();
+                let bytes = joined.strip_suffix(['B', 'b']).unwrap_or(&joined);
+                if bytes != joined && self.read(bytes).is_ok() {
+                    return Some(format!("write {bytes}; Kubernetes has no B (Gi is 2^30, G is 10^9)"));
+                }
                 (joined != text && self.read(&joined).is_ok()).then(|| format!("write it without a space: {joined}"))
             }
         }
@@ -113,7 +128,15 @@ impl Written {
                 let unit = if self.read(&seconds).is_ok() { format!("; in seconds it is {seconds}") } else { String::new() };
                 Some(format!("a number alone has no unit{unit}"))
             }
+            (Self::Percent, Value::Number(number)) if number.is_f64() => {
+                Some("write it with its sign; one in a hundred is 1%".to_owned())
+            }
             (Self::Percent, Value::Number(_)) => self.suggestion(raw),
+            (Self::Instant, Value::Number(number)) => {
+                let at = crate::units::Timestamp(number.as_i64()?);
+                let written = crate::calendar::rfc3339(at, chrono_tz::UTC);
+                self.read(&written).is_ok().then(|| format!("in seconds since 1970 it would be \"{written}\""))
+            }
             (_, Value::Number(_) | Value::Bool(_)) if self.read(raw).is_ok() => {
                 Some(format!("write it in quotes: \"{raw}\""))
             }
@@ -137,9 +160,22 @@ fn instant_suggestion(text: &str) -> Option<String> {
     Some(format!("write \"{fits}\"{zone}"))
 }
 
-/// Days, fractions of hours, units in words, spaces.
+/// A slip of the keyboard, a city without its continent, an offset.
+fn zone_suggestion(text: &str) -> Option<String> {
+    if text.starts_with(['+', '-']) {
+        return Some("an offset has no rule for summer time: name a place of the zone".to_owned());
+    }
+    let names = || chrono_tz::TZ_VARIANTS.iter().map(|zone| zone.name());
+    let city = text.replace(' ', "_");
+    let same_city = |name: &&str| name.rsplit('/').next().is_some_and(|last| last.eq_ignore_ascii_case(&city));
+    let near = names().find(same_city).or_else(|| kinds::nearest(text, names()))?;
+    Some(format!("did you mean {near}?"))
+}
+
+/// Days, fractions of hours, units in words, spaces, ISO 8601.
 fn duration_suggestion(text: &str) -> Option<String> {
     let lower: String = text.to_lowercase().split_whitespace().collect();
+    let lower = lower.strip_prefix("pt").unwrap_or(&lower);
     let digits = lower.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'.').count();
     let (number, unit) = lower.split_at(digits);
     let seconds_in = match unit {
@@ -148,7 +184,7 @@ fn duration_suggestion(text: &str) -> Option<String> {
         "m" | "min" | "mins" | "minute" | "minutes" => 60,
         "s" | "sec" | "secs" | "second" | "seconds" => 1,
         "w" | "week" | "weeks" => 604_800,
-        _ => return Written::Duration.read(&lower).is_ok().then(|| format!("write {lower}")),
+        _ => return Written::Duration.read(lower).is_ok().then(|| format!("write {lower}")),
     };
     let nanos = crate::units::Money::parse(number).ok()?.nanos;
     let seconds = nanos.checked_mul(seconds_in)?.checked_div(1_000_000_000)?;

@@ -12,7 +12,7 @@ use super::build::{Builder, Document, Fault, Inside};
 use super::codes;
 use super::limits::Budget;
 use super::scalar::{self, Plain};
-use super::yaml_errors;
+use super::yaml_errors::{self, Stop};
 
 /// Reads every document of `text`, in order, into `sink`. An error ends its own document only.
 pub fn read(text: &str, budget: &mut Budget, sink: &mut dyn FnMut(Result<Document, Fault>, Vec<Fault>)) {
@@ -68,9 +68,20 @@ fn read_segment(
                 let at = (cursor.byte(span.start), cursor.byte(span.end));
                 take(&mut builder, event, (at.0, at.1.max(at.0)))
             }
-            Err(error) => Err(yaml_errors::explain(text, cursor.byte(*error.marker()), error.info())),
+            Err(error) => Err(yaml_errors::explain(&Stop {
+                text,
+                document: range.clone(),
+                at: cursor.byte(*error.marker()),
+                open_since: builder.open_since(),
+                info: error.info(),
+            })),
         };
         if let Err(fault) = taken {
+            // `{{ name }}` is a map as a key to YAML, and a template to whoever wrote it.
+            let fault = match fault.code {
+                codes::SHAPE => yaml_errors::template(text, fault.at.0).unwrap_or(fault),
+                _ => fault,
+            };
             sink(Err(fault), builder.take_faults());
             return;
         }

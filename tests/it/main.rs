@@ -14,6 +14,7 @@ mod import_scenario;
 mod import_swf;
 mod import_text;
 mod ledger_fixture;
+mod malformed;
 mod money_arithmetic;
 mod money_price;
 mod money_splits;

@@ -26,31 +26,47 @@ use crate::units::{Money, Seconds, Timestamp};
 /// Collects what the rules find in one object.
 pub struct Judge<'a> {
     pub object: &'a Manifest,
-    pub findings: Vec<Finding>,
+    /// Pointers of values that were complained of already; others stand in for them.
+    bad: &'a [&'a str],
+    /// With the pointer each is about.
+    findings: Vec<(String, Finding)>,
 }
 
 impl<'a> Judge<'a> {
     #[must_use]
-    pub fn new(object: &'a Manifest) -> Self {
-        Self { object, findings: Vec::new() }
+    pub fn new(object: &'a Manifest, bad: &'a [&'a str]) -> Self {
+        Self { object, bad, findings: Vec::new() }
+    }
+
+    /// The findings, without those that may come from a value that stands in for a bad one: those about it, and those
+    /// about another field of the same list item.
+    #[must_use]
+    pub fn into_findings(self) -> Vec<Finding> {
+        let parent = |pointer: &'a str| pointer.rsplit_once('/').map_or("", |(parent, _)| parent);
+        let item = |pointer: &str| pointer.rsplit('/').next().is_some_and(|last| last.parse::<usize>().is_ok());
+        let doubtful = |pointer: &str| {
+            let within = |outer: &str| pointer.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+            self.bad.iter().any(|bad| within(bad) || (item(parent(bad)) && within(parent(bad))))
+        };
+        self.findings.into_iter().filter(|(pointer, _)| !doubtful(pointer)).map(|(_, finding)| finding).collect()
     }
 
     /// Records an error at a value. The finding may be completed with a hint or another severity.
     pub fn error(&mut self, code: &'static str, pointer: &str, message: impl Into<String>, label: &str) -> &mut Finding {
         let finding = Finding::error(code, self.object.subject(), message);
-        self.push(finding.at(self.object.span(pointer), label))
+        self.push(pointer, finding.at(self.object.span(pointer), label))
     }
 
     /// Records an error at a key: the field should not be there.
     pub fn out_of_place(&mut self, code: &'static str, pointer: &str, message: impl Into<String>, label: &str) -> &mut Finding {
         let finding = Finding::error(code, self.object.subject(), message);
-        self.push(finding.at(self.object.key_span(pointer), label))
+        self.push(pointer, finding.at(self.object.key_span(pointer), label))
     }
 
-    fn push(&mut self, finding: Finding) -> &mut Finding {
+    fn push(&mut self, pointer: &str, finding: Finding) -> &mut Finding {
         let at = self.findings.len();
-        self.findings.push(finding);
-        &mut self.findings[at]
+        self.findings.push((pointer.to_owned(), finding));
+        &mut self.findings[at].1
     }
 
     /// Whether a field was written and is not empty.

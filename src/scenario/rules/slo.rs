@@ -1,5 +1,7 @@
 //! WorkloadSLO: one due time, runtimes that ascend, tiers that fall.
 
+use serde_json::Value;
+
 use super::{Judge, instant, seconds, warn};
 use crate::api::slo::{DeadlinePolicy, Interruption, Tolerance, WorkloadSloSpec};
 use crate::api::written::Duration;
@@ -117,11 +119,13 @@ fn interruption(interruption: &Interruption, judge: &mut Judge<'_>) {
                 Tolerance::None => &["checkpointInterval", "restartCost", "maxInterruptions"],
                 _ => &["checkpointInterval"],
             };
-            for name in useless.iter().filter(|name| judge.has(&format!("{at}/{name}"))) {
-                // A tolerance that was written wrongly reads as None; then this would only confuse.
-                if judge.object.at(&format!("{at}/tolerance")).is_some_and(|written| *written != *format!("{tolerance:?}")) {
-                    continue;
-                }
+            // A tolerance that was written wrongly reads as None; then this would only confuse.
+            let written = judge.object.at(&format!("{at}/tolerance")).and_then(Value::as_str);
+            if written.is_some_and(|written| written != format!("{tolerance:?}")) {
+                return;
+            }
+            let useless: Vec<&str> = useless.iter().copied().filter(|name| judge.has(&format!("{at}/{name}"))).collect();
+            for name in useless {
                 let message = format!("{name} has no effect under the tolerance {tolerance:?}");
                 warn(judge.out_of_place(codes::CONTRADICTION, &format!("{at}/{name}"), message, "no effect"));
             }
