@@ -296,6 +296,7 @@ fn visible(text: &str) -> Cow<'_, str> {
     if !text.contains(acts_on_terminals) {
         return Cow::Borrowed(text);
     }
-    let escaped = text.chars().map(|c| if acts_on_terminals(c) { c.escape_default().to_string() } else { c.to_string() });
+    let escaped =
+        text.chars().map(|c| if acts_on_terminals(c) { c.escape_default().to_string() } else { c.to_string() });
     Cow::Owned(escaped.collect())
 }

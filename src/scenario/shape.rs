@@ -139,7 +139,8 @@ impl<'a> Walk<'a> {
         let finding = Finding::warning(codes::UNKNOWN_FIELD, self.object.subject(), message);
         let finding = finding.at(self.object.key_span(pointer), "unknown field");
         let names = properties.keys().map(String::as_str);
-        let near = words::meant(key).filter(|name| properties.contains_key(*name)).or_else(|| kinds::nearest(key, names));
+        let near =
+            words::meant(key).filter(|name| properties.contains_key(*name)).or_else(|| kinds::nearest(key, names));
         self.shape.findings.push(match near {
             Some(near) => finding.hint(format!("did you mean {near}?")),
             None => {
@@ -259,7 +260,9 @@ impl<'a> Walk<'a> {
         let message = format!("{} is {}, expected {wanted}", field(pointer), describe(value, raw.as_deref()));
         let finding = self.finding(codes::SHAPE, pointer, message, format!("expected {wanted}"));
         let finding = match (wanted, value, raw) {
-            ("text", Value::Bool(_) | Value::Number(_), Some(raw)) => finding.hint(format!("write it in quotes: \"{raw}\"")),
+            ("text", Value::Bool(_) | Value::Number(_), Some(raw)) => {
+                finding.hint(format!("write it in quotes: \"{raw}\""))
+            }
             ("a list", Value::Object(_) | Value::String(_), _) => finding.hint("begin each item with a dash: `- `"),
             ("a whole number", Value::String(_), _) => finding.hint("write it without quotes"),
             _ => finding,

@@ -54,7 +54,9 @@ fn courts() -> [Court; 8] {
         court::<GpuTenantSpec>(api::tenant::KIND, |value, judge| on(value, judge, rules::tenant::check)),
         court::<GpuInventorySpec>(api::inventory::KIND, |value, judge| on(value, judge, rules::inventory::check)),
         court::<RateCardSpec>(api::rate_card::KIND, |value, judge| on(value, judge, rules::rate_card::check)),
-        court::<CapacityPlanSpec>(api::capacity_plan::KIND, |value, judge| on(value, judge, rules::capacity_plan::check)),
+        court::<CapacityPlanSpec>(api::capacity_plan::KIND, |value, judge| {
+            on(value, judge, rules::capacity_plan::check)
+        }),
         court::<ServingBaselineSpec>(api::serving_baseline::KIND, |value, judge| {
             on(value, judge, rules::serving_baseline::check)
         }),

@@ -125,7 +125,8 @@ impl Written {
         match (self, value) {
             (Self::Duration, Value::Number(_)) => {
                 let seconds = format!("{raw}s");
-                let unit = if self.read(&seconds).is_ok() { format!("; in seconds it is {seconds}") } else { String::new() };
+                let unit =
+                    if self.read(&seconds).is_ok() { format!("; in seconds it is {seconds}") } else { String::new() };
                 Some(format!("a number alone has no unit{unit}"))
             }
             (Self::Percent, Value::Number(number)) if number.is_f64() => {
@@ -156,7 +157,11 @@ fn instant_suggestion(text: &str) -> Option<String> {
         joined.replacen('Z', ":00Z", 1),
     ];
     let fits = candidates.into_iter().find(|candidate| Written::Instant.read(candidate).is_ok())?;
-    let zone = if fits.ends_with('Z') && !text.ends_with('Z') { ", Z being UTC; or give the offset, such as +01:00" } else { "" };
+    let zone = if fits.ends_with('Z') && !text.ends_with('Z') {
+        ", Z being UTC; or give the offset, such as +01:00"
+    } else {
+        ""
+    };
     Some(format!("write \"{fits}\"{zone}"))
 }
 

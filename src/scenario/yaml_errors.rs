@@ -26,7 +26,10 @@ pub struct Stop<'a> {
 #[must_use]
 pub fn explain(stop: &Stop<'_>) -> Fault {
     let at = floor(stop.text, stop.at);
-    by_line(stop, at).or_else(|| open_bracket(stop, at)).or_else(|| line_before(stop, at)).unwrap_or_else(|| by_words(stop, at))
+    by_line(stop, at)
+        .or_else(|| open_bracket(stop, at))
+        .or_else(|| line_before(stop, at))
+        .unwrap_or_else(|| by_words(stop, at))
 }
 
 /// A document that is a template, if the line at `at` says so.
@@ -73,7 +76,8 @@ fn open_bracket(stop: &Stop<'_>, at: usize) -> Option<Fault> {
         return None;
     }
     let closing = if bracket == '{' { '}' } else { ']' };
-    let before = if at_the_end { "the document ends".to_owned() } else { format!("line {}", line_number(stop.text, at)) };
+    let before =
+        if at_the_end { "the document ends".to_owned() } else { format!("line {}", line_number(stop.text, at)) };
     let fault = syntax((start, start + 1), format!("`{bracket}` is not closed before {before}"), "opened here");
     Some(fault.hint(format!("add `{closing}`, or `,` between the items")))
 }
@@ -115,15 +119,15 @@ fn by_words(stop: &Stop<'_>, at: usize) -> Fault {
         "mapping values are not allowed in this context" => match value_with_colon(stop.text, at) {
             Some(value) => say("a value with `: ` in it needs quotes", "this colon starts another key")
                 .hint(format!("write \"{}\"", value.replace('\\', "\\\\").replace('"', "\\\""))),
-            None => say("a key stands where none can: the indentation does not match the lines above", "unexpected key")
-                .hint("keys of one map begin in the same column"),
+            None => {
+                say("a key stands where none can: the indentation does not match the lines above", "unexpected key")
+                    .hint("keys of one map begin in the same column")
+            }
         },
         "while parsing a block mapping, did not find expected key"
         | "while parsing a block collection, did not find expected '-' indicator"
-        | "invalid indentation" => {
-            say("the indentation does not match any of the lines above", "unexpected here")
-                .hint("keys of one map, and the dashes of one list, begin in the same column")
-        }
+        | "invalid indentation" => say("the indentation does not match any of the lines above", "unexpected here")
+            .hint("keys of one map, and the dashes of one list, begin in the same column"),
         "simple key expected" | "simple key expect ':'" => {
             say("this line is neither `key: value` nor `- item`", "no `: ` after a key")
         }
@@ -145,7 +149,8 @@ fn by_words(stop: &Stop<'_>, at: usize) -> Fault {
                 .hint("write \\\\ for a backslash, or use single quotes")
         }
         "while parsing node, found unknown anchor" => {
-            let word = stop.text[at..].find([' ', ',', ']', '}', '\n', '\r']).map_or(stop.text.len(), |length| at + length);
+            let word =
+                stop.text[at..].find([' ', ',', ']', '}', '\n', '\r']).map_or(stop.text.len(), |length| at + length);
             let message = "an alias names an anchor that does not stand before it in this document";
             Fault::new(codes::ALIAS, (at, word), message, "no such anchor")
         }

@@ -45,20 +45,33 @@ impl<'a> Judge<'a> {
         let parent = |pointer: &'a str| pointer.rsplit_once('/').map_or("", |(parent, _)| parent);
         let item = |pointer: &str| pointer.rsplit('/').next().is_some_and(|last| last.parse::<usize>().is_ok());
         let doubtful = |pointer: &str| {
-            let within = |outer: &str| pointer.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+            let within =
+                |outer: &str| pointer.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
             self.bad.iter().any(|bad| within(bad) || (item(parent(bad)) && within(parent(bad))))
         };
         self.findings.into_iter().filter(|(pointer, _)| !doubtful(pointer)).map(|(_, finding)| finding).collect()
     }
 
     /// Records an error at a value. The finding may be completed with a hint or another severity.
-    pub fn error(&mut self, code: &'static str, pointer: &str, message: impl Into<String>, label: &str) -> &mut Finding {
+    pub fn error(
+        &mut self,
+        code: &'static str,
+        pointer: &str,
+        message: impl Into<String>,
+        label: &str,
+    ) -> &mut Finding {
         let finding = Finding::error(code, self.object.subject(), message);
         self.push(pointer, finding.at(self.object.span(pointer), label))
     }
 
     /// Records an error at a key: the field should not be there.
-    pub fn out_of_place(&mut self, code: &'static str, pointer: &str, message: impl Into<String>, label: &str) -> &mut Finding {
+    pub fn out_of_place(
+        &mut self,
+        code: &'static str,
+        pointer: &str,
+        message: impl Into<String>,
+        label: &str,
+    ) -> &mut Finding {
         let finding = Finding::error(code, self.object.subject(), message);
         self.push(pointer, finding.at(self.object.key_span(pointer), label))
     }
@@ -100,10 +113,19 @@ impl<'a> Judge<'a> {
     }
 
     /// An error when two instants, both given and readable, do not ascend.
-    pub fn ascending(&mut self, code: &'static str, start: &str, end: &str, from: Option<&Instant>, to: Option<&Instant>) {
+    pub fn ascending(
+        &mut self,
+        code: &'static str,
+        start: &str,
+        end: &str,
+        from: Option<&Instant>,
+        to: Option<&Instant>,
+    ) {
         let (Some(from), Some(to)) = (instant(from), instant(to)) else { return };
         if to <= from {
-            let name = |pointer: &str| super::shape::field(pointer.rsplit_once('/').map_or(pointer, |(parent, _)| &pointer[parent.len()..]));
+            let name = |pointer: &str| {
+                super::shape::field(pointer.rsplit_once('/').map_or(pointer, |(parent, _)| &pointer[parent.len()..]))
+            };
             let message = format!("{} is not after {}", name(end), name(start));
             self.error(code, end, message, "must be later");
         }

@@ -16,7 +16,12 @@ pub fn check(spec: &QualityGateSpec, judge: &mut Judge<'_>) {
     for (index, one) in spec.criteria.iter().enumerate() {
         if let Some(other) = spec.criteria[..index].iter().find(|other| contradict(one, other)) {
             let message = format!("nothing can meet both `{}` and `{}`", other.name, one.name);
-            judge.error(codes::CONTRADICTION, &format!("/spec/criteria/{index}/threshold"), message, "beyond the other threshold");
+            judge.error(
+                codes::CONTRADICTION,
+                &format!("/spec/criteria/{index}/threshold"),
+                message,
+                "beyond the other threshold",
+            );
         }
     }
     if spec.evaluators.is_empty() {
@@ -33,5 +38,6 @@ fn contradict(one: &Criterion, other: &Criterion) -> bool {
         (Comparison::AtMost, Comparison::AtLeast) => (other, one),
         _ => return false,
     };
-    one.metric == other.metric && money(&least.threshold).zip(money(&most.threshold)).is_some_and(|(least, most)| least > most)
+    one.metric == other.metric
+        && money(&least.threshold).zip(money(&most.threshold)).is_some_and(|(least, most)| least > most)
 }

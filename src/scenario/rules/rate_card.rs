@@ -95,7 +95,8 @@ fn overlaps(list: &str, rates: &[Rate], judge: &mut Judge<'_>) {
         let rate = &rates[second];
         let on = rate.flavor.as_deref().or(rate.device.as_deref()).map_or_else(String::new, |on| format!(" on {on}"));
         let message = format!("rates {first} and {second} price {}{on} at the same time", rate.resource);
-        let finding = judge.error(meaning::RATES_OVERLAP, &format!("{list}/{second}"), message, "which of the two holds?");
+        let finding =
+            judge.error(meaning::RATES_OVERLAP, &format!("{list}/{second}"), message, "which of the two holds?");
         finding.hint = Some("remove one, or give them times that do not meet".to_owned());
     }
 }

@@ -42,7 +42,8 @@ fn option(pointer: &str, option: &WhatIfOption, judge: &mut Judge<'_>) {
     }
     super::rate_card::rates(&format!("{pointer}/price"), &option.price, judge);
     let changes = ["add", "remove", "outage", "price", "growthPercent"];
-    if !changes.into_iter().any(|field| judge.has(&format!("{pointer}/{field}"))) && !judge.misspelt(pointer, &changes) {
+    if !changes.into_iter().any(|field| judge.has(&format!("{pointer}/{field}"))) && !judge.misspelt(pointer, &changes)
+    {
         let message = format!("the option `{}` changes nothing", option.name);
         let finding = warn(judge.error(codes::CONTRADICTION, pointer, message, "the same as today"));
         finding.hint = Some("give add, remove, outage, price or growthPercent".to_owned());

@@ -48,7 +48,9 @@ fn objectives(objectives: &[LatencyObjective], judge: &mut Judge<'_>) {
             judge.error(codes::OUT_OF_BOUNDS, &format!("{pointer}/percentile"), message, "expected between 0 and 100");
         }
         for other in objectives[..index].iter().filter(|other| other.metric == one.metric) {
-            let (Some(at), Ok(target), Ok(limit)) = (money(&other.percentile), one.target.millis(), other.target.millis()) else {
+            let (Some(at), Ok(target), Ok(limit)) =
+                (money(&other.percentile), one.target.millis(), other.target.millis())
+            else {
                 continue;
             };
             if at == percentile {

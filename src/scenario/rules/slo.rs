@@ -44,7 +44,8 @@ fn due(judge: &mut Judge<'_>) {
         }
         [first, second, ..] => {
             let message = format!("{first} and {second} are both given; only one can hold");
-            let finding = judge.out_of_place(meaning::BAD_DUE, &format!("/spec/{second}"), message, "the second due time");
+            let finding =
+                judge.out_of_place(meaning::BAD_DUE, &format!("/spec/{second}"), message, "the second due time");
             finding.hint = Some("keep exactly one of finishBy, finishWithin and finishByTime".to_owned());
         }
     }
@@ -63,7 +64,8 @@ fn runtime_ascends(pointer: &str, p50: Option<&Duration>, p90: Option<&Duration>
         judge.error(meaning::BAD_RUNTIME, &format!("{pointer}/p50"), "a runtime of zero", "must be longer than zero");
     }
     if let Some(most) = seconds(p90).filter(|most| *most < half) {
-        let message = format!("p90 ({most}) is below p50 ({half}): nine of ten runs cannot end sooner than half of them");
+        let message =
+            format!("p90 ({most}) is below p50 ({half}): nine of ten runs cannot end sooner than half of them");
         let finding = judge.error(meaning::BAD_RUNTIME, &format!("{pointer}/p90"), message, "at least p50");
         finding.hint = Some("if the two are swapped, swap them; if only one is known, leave p90 out".to_owned());
     }
@@ -94,8 +96,14 @@ fn tiers(spec: &WorkloadSloSpec, judge: &mut Judge<'_>) {
             judge.error(meaning::BAD_DUE, &format!("{pointer}/after"), message, "must be later than the tier before");
         }
         if next.value_percent > one.value_percent {
-            let message = format!("the value rises with time: {} % stands behind {} %", next.value_percent, one.value_percent);
-            judge.error(meaning::BAD_DUE, &format!("{pointer}/valuePercent"), message, "must not exceed the tier before");
+            let message =
+                format!("the value rises with time: {} % stands behind {} %", next.value_percent, one.value_percent);
+            judge.error(
+                meaning::BAD_DUE,
+                &format!("{pointer}/valuePercent"),
+                message,
+                "must not exceed the tier before",
+            );
         }
     }
     if spec.deadline_policy == DeadlinePolicy::BestEffort && !tiers.is_empty() {
@@ -110,7 +118,8 @@ fn interruption(interruption: &Interruption, judge: &mut Judge<'_>) {
     match interruption.tolerance {
         Tolerance::Checkpointable if !judge.has(&format!("{at}/checkpointInterval")) => {
             let message = "Checkpointable work needs checkpointInterval: how much is lost at most when it is stopped";
-            let finding = judge.error(codes::CONTRADICTION, &format!("{at}/tolerance"), message, "no checkpointInterval");
+            let finding =
+                judge.error(codes::CONTRADICTION, &format!("{at}/tolerance"), message, "no checkpointInterval");
             finding.hint = Some("add it, for example checkpointInterval: 15m; or say Restartable".to_owned());
         }
         Tolerance::Checkpointable => {}
@@ -124,7 +133,8 @@ fn interruption(interruption: &Interruption, judge: &mut Judge<'_>) {
             if written.is_some_and(|written| written != format!("{tolerance:?}")) {
                 return;
             }
-            let useless: Vec<&str> = useless.iter().copied().filter(|name| judge.has(&format!("{at}/{name}"))).collect();
+            let useless: Vec<&str> =
+                useless.iter().copied().filter(|name| judge.has(&format!("{at}/{name}"))).collect();
             for name in useless {
                 let message = format!("{name} has no effect under the tolerance {tolerance:?}");
                 warn(judge.out_of_place(codes::CONTRADICTION, &format!("{at}/{name}"), message, "no effect"));

@@ -27,7 +27,9 @@ pub fn check(spec: &GpuTenantSpec, judge: &mut Judge<'_>) {
         }
     }
     let places = ["/spec/namespaces", "/spec/namespaceSelector", "/spec/subjects"];
-    if !places.into_iter().any(|place| judge.has(place)) && !judge.misspelt("/spec", &["namespaces", "namespaceSelector", "subjects"]) {
+    if !places.into_iter().any(|place| judge.has(place))
+        && !judge.misspelt("/spec", &["namespaces", "namespaceSelector", "subjects"])
+    {
         let message = "no namespace and no subject belongs to the tenant, so nothing is ever charged to it";
         let finding = warn(judge.out_of_place(codes::CONTRADICTION, "/spec", message, "nobody"));
         finding.hint = Some("give namespaces, namespaceSelector or subjects".to_owned());
