@@ -102,10 +102,10 @@ fn fractions_are_thousandths_and_specs_choose_models() {
     .assert_eq(&rows.concat());
     assert_eq!(import.report.dropped(DropReason::NoSuchFlavor), 1);
     assert_eq!(import.report.capacity, Amount(20_000));
-    expect![[r#"
+    expect![[r"
         SG069 trace:4:17: gpu_spec names the model `H100`, which the node list lacks
         SG069 trace:5:17: gpu_spec names the model `H100`, which the node list lacks
-    "#]]
+    "]]
     .assert_eq(&told(&import.findings));
 }
 
@@ -117,7 +117,7 @@ fn only_a_pod_running_at_the_very_end_is_censored() {
     let known: Vec<bool> = kept.snapshot.workloads.iter().map(|workload| workload.options[0].runtime.known).collect();
     assert_eq!((known, kept.report.censored), (vec![true, true, false], 1));
     let unknown = &kept.snapshot.workloads[2];
-    assert_eq!(unknown.created + unknown.options[0].runtime.p50, kept.snapshot.horizon_end);
+    assert_eq!(kept.snapshot.now + unknown.options[0].runtime.p50, kept.snapshot.horizon_end);
     assert!(!unknown.has_slo);
     let dropped = import(rows, Choices { serving: Serving::Drop, ..Choices::default() });
     assert_eq!((dropped.report.rows_kept, dropped.report.dropped(DropReason::Serving)), (1, 2));
@@ -138,14 +138,14 @@ fn spoilt_pods_are_left_out_one_by_one_with_their_place() {
          lost,1,1,1,1000,,BE,Failed,0,,10\n",
         Choices::default(),
     );
-    expect![[r#"
+    expect![[r"
         SG064 trace:4:12: gpu_milli is 1001, and between 0 and 1000 is expected
         SG065 trace:5:12: num_gpu is 1 but gpu_milli is 0
         SG065 trace:6:38: it was scheduled before it was created
         SG065 trace:7:33: it was deleted before it was scheduled
         SG066 trace:3:1: pod ok was read before
         SG069 trace:8:22: pod_phase is `Unknown`, and Running, Succeeded, Failed or Pending is expected
-    "#]]
+    "]]
     .assert_eq(&told(&import.findings));
     let report = import.report;
     assert_eq!((report.rows_read, report.rows_kept, report.dropped(DropReason::NoRuntime)), (10, 1, 2));

@@ -148,7 +148,7 @@ fn spoilt_rows_are_left_out_one_by_one_with_their_place() {
          quote,\"vc_a,1,0,1,m,5,1,9,10,0,strict\n\
          fine,\"vc_a\",1,0,1,m,5,1,9,10,0,strict\n",
     );
-    expect![[r#"
+    expect![[r"
         SG062 trace:3:1: the row has 3 fields where the header has 12
         SG062 trace:16:1: a quoted field is not closed on its line
         SG063 trace:4:11: num_gpu is `one`, and a whole number is expected
@@ -162,7 +162,7 @@ fn spoilt_rows_are_left_out_one_by_one_with_their_place() {
         SG065 trace:12:28: expect_value_list must begin above 0 and never rise
         SG066 trace:14:1: job ok was read before
         SG069 trace:8:30: job_type is `firm`, and strict, soft or best is expected
-    "#]]
+    "]]
     .assert_eq(&told(&import.findings));
     let report = &import.report;
     assert_eq!((report.rows_read, report.rows_kept), (16, 2));
@@ -173,7 +173,8 @@ fn spoilt_rows_are_left_out_one_by_one_with_their_place() {
 
 #[test]
 fn findings_beyond_the_first_ten_of_a_code_are_counted() {
-    let rows: String = (0..25).map(|row| format!("{row},a,x,0,1,m,5,1,9,10,0,strict\n")).collect();
+    let rows: Vec<String> = (0..25).map(|row| format!("{row},a,x,0,1,m,5,1,9,10,0,strict\n")).collect();
+    let rows = rows.concat();
     let import = import(&format!("{rows}ok,a,1,0,1,m,5,1,9,10,0,strict\n"));
     assert_eq!(import.findings.len(), 11);
     assert_eq!(import.findings[10].message, "15 more findings of code SG063 are not shown");
@@ -195,24 +196,19 @@ fn unusable_files_are_refused() {
         told(&philly::read(&written(text), &settings).expect_err("the file must be refused"))
     };
     expect![[r"
-        SG061 trace:1:1: the header has no column `best_effort`
         SG061 trace:1:1: the header names `user` twice
+        SG061 trace:1:1: the header has no column `best_effort`
         ---
         SG060 trace: none of the 0 rows read can be planned
         ---
         SG072 trace: the trace does not say how many GPUs the cluster had
     "]]
-    .assert_eq(&format!(
-        "{}---\n{}---\n{}",
-        {
-            let mut lines: Vec<String> = refused(&format!("{},user\n", HEADER.replace("best_effort", "x")), true)
-                .lines()
-                .map(|line| format!("{line}\n"))
-                .collect();
-            lines.sort();
-            lines.concat()
-        },
-        refused(&format!("{HEADER}\n"), true),
-        refused(HEADER, false)
-    ));
+    .assert_eq(
+        &[
+            refused(&format!("{},user\n", HEADER.replace("best_effort", "x")), true),
+            refused(&format!("{HEADER}\n"), true),
+            refused(HEADER, false),
+        ]
+        .join("---\n"),
+    );
 }

@@ -136,7 +136,7 @@ fn spoilt_lines_are_left_out_one_by_one_with_their_place() {
          10 0 -1 5 4 -1 -1 -1 -1 -1 9 1 1 1 1 1 -1 -1\n",
         Choices::default(),
     );
-    expect![[r#"
+    expect![[r"
         SG062 trace:3:1: the line has 5 fields, and 18 are expected
         SG063 trace:4:8: run time is `five`, and a number is expected
         SG063 trace:8:10: allocated processors is `4.5`, and a whole number is expected
@@ -147,7 +147,7 @@ fn spoilt_lines_are_left_out_one_by_one_with_their_place() {
         SG064 trace:12:28: status is 9, and -1 or 0 to 5 is expected
         SG066 trace:10: job 1 was read before
         SG067 trace:11: user-1/job-9 asks for 65 cpu, and the largest flavor it may use has 64
-    "#]]
+    "]]
     .assert_eq(&told(&import.findings));
     assert_eq!((import.report.rows_read, import.report.rows_kept), (11, 1));
 }

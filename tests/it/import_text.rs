@@ -70,10 +70,12 @@ proptest! {
 
     #[test]
     fn every_row_of_numbers_is_kept_or_counted(rows in prop::collection::vec(prop::collection::vec(-2_i64..400, 18), 1..40)) {
-        let body: String = rows.iter().map(|row| {
-            let words: Vec<String> = row.iter().map(ToString::to_string).collect();
-            format!("{}\n", words.join(" "))
-        }).collect();
+        let lines: Vec<String> = rows
+            .iter()
+            .map(|row| row.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "))
+            .collect();
+        let body = lines.join("
+");
         if let Ok(import) = swf::read(&written(&body), &gpus(100), swf::Choices::default()) {
             let report = import.report;
             prop_assert_eq!(report.rows_kept + report.rows_dropped.values().sum::<u64>(), report.rows_read);

@@ -7,6 +7,7 @@ mod check;
 mod check_quota;
 mod explain;
 mod given;
+mod import_account;
 mod import_data;
 mod import_openb;
 mod import_philly;

@@ -10,15 +10,18 @@
 //! Deliberately absent: reading files, the clock, randomness, and any deadline the trace does not carry.
 
 mod account;
+pub mod document;
 mod intake;
 mod labels;
 pub mod manifests;
 pub mod openb;
 pub mod philly;
 mod report;
+mod request;
 mod source;
 pub mod swf;
 mod table;
+pub mod text;
 mod trace;
 
 use crate::failure::Finding;
@@ -27,6 +30,7 @@ use crate::plan::snapshot::Snapshot;
 use crate::units::{Seconds, Timestamp};
 
 pub use report::{DropReason, ImportReport, PeakDemand};
+pub use request::{Format, Request, TraceFile, run};
 pub use source::{BYTES_MAX, LINE_BYTES_MAX, ROWS_MAX, decode};
 
 /// A trace that was read.

@@ -34,9 +34,8 @@ pub enum DropReason {
     LargerThanPool,
 }
 
-/// The account of an import. Times are UTC seconds; `rows_read = rows_kept + Σ rows_dropped`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
+/// The account of an import: `rows_read = rows_kept + Σ rows_dropped`.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ImportReport {
     /// `philly`, `swf` or `openb`.
     pub format: &'static str,
@@ -75,8 +74,7 @@ pub struct ImportReport {
     pub digest: String,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MissingField {
     pub field: &'static str,
     pub rows: u64,
@@ -85,8 +83,7 @@ pub struct MissingField {
 }
 
 /// The most that all rows together would hold if each started on submission.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PeakDemand {
     pub amount: Amount,
     /// First instant of the peak; the first submission when nothing is ever used.

@@ -116,7 +116,7 @@ pub fn build(
             .map(|(flavor, _)| Cell { flavor: flavor.clone(), resource: pool.resource.clone() })
             .collect(),
         nodes: vec![cluster_queue(pool)],
-        workloads: jobs.iter().map(|job| workload(job, pool, horizon_end)).collect(),
+        workloads: jobs.iter().map(|job| workload(job, pool, horizon_end - now)).collect(),
         running: Vec::new(),
         windows: Vec::new(),
         prices: Vec::new(),
@@ -211,9 +211,9 @@ fn cell_id(index: usize) -> CellId {
     CellId(u32::try_from(index).expect("a pool must have far fewer than 2^32 flavors"))
 }
 
-fn workload(job: &TraceJob, pool: &Pool, horizon_end: Timestamp) -> Workload {
-    let to_horizon = Seconds((horizon_end - job.submitted).0.max(1));
-    let span = job.runtime.unwrap_or(to_horizon);
+fn workload(job: &TraceJob, pool: &Pool, horizon: Seconds) -> Workload {
+    // Unknown: as long as the horizon, whenever it starts, as `kueue::assemble` takes it.
+    let span = job.runtime.unwrap_or(horizon);
     let runtime = Runtime { p50: span, p90: span, known: job.runtime.is_some() };
     let option = |index: usize| RunOption {
         flavor: pool.flavors[index].0.clone(),
