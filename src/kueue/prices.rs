@@ -226,7 +226,8 @@ fn priced_cells(
 }
 
 /// The flavors a rate speaks of; `None`: all of them.
-fn flavors_of(rate: &Rate, catalog: &Catalog<'_>) -> Option<Vec<FlavorName>> {
+#[must_use]
+pub fn flavors_of(rate: &Rate, catalog: &Catalog<'_>) -> Option<Vec<FlavorName>> {
     if let Some(flavor) = &rate.flavor {
         return Some(vec![FlavorName::from(flavor.as_str())]);
     }

@@ -54,6 +54,13 @@ impl<'a> Tenants<'a> {
         claims.first().map(|tenant| TenantId::from(*tenant))
     }
 
+    /// The tenant whose namespace this is, where exactly one claims it.
+    #[must_use]
+    pub fn of_namespace(&self, namespace: &'a str) -> Option<TenantId> {
+        let claims = self.claims(namespace);
+        claims.first().filter(|_| claims.len() == 1).map(|tenant| TenantId::from(*tenant))
+    }
+
     fn claims(&self, namespace: &'a str) -> BTreeSet<&'a str> {
         let mut claims = self.by_name.get(namespace).cloned().unwrap_or_default();
         for (tenant, known) in &self.catalog.tenants {

@@ -19,6 +19,8 @@ pub struct Run {
     pub flavor: FlavorName,
     /// Held together for the whole run.
     pub resources: BTreeMap<ResourceName, Amount>,
+    /// When its workload was made, where that is known.
+    pub created: Option<Timestamp>,
     pub start: Timestamp,
     /// `None`: it has not ended; it costs up to the end of whatever window is asked about.
     pub end: Option<Timestamp>,

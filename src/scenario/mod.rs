@@ -4,6 +4,7 @@
 //! by itself. How objects fit together is `kueue::assemble`'s to say. Every problem is a finding with a code of
 //! [`codes`]; nothing here prints, and no input makes it panic.
 
+pub mod books;
 mod build;
 pub mod codes;
 mod files;
@@ -14,6 +15,7 @@ pub mod kinds;
 pub mod limits;
 mod read;
 mod rules;
+pub mod runs;
 mod scalar;
 mod shape;
 mod validate;

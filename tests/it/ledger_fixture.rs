@@ -34,6 +34,7 @@ pub fn a_run(name: &str) -> Run {
         queue: Some("batch".into()),
         flavor: FlavorName::from("a100"),
         resources: BTreeMap::from([(ResourceName::from(GPU), Amount(1))]),
+        created: None,
         start: at(0),
         end: Some(at(1)),
         end_reason: EndReason::Succeeded,

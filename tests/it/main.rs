@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that meets the unexpected may end on the spot")]
 
 mod assemble;
+mod books;
 mod brute;
 mod check;
 mod check_quota;
@@ -29,6 +30,7 @@ mod planned;
 mod quota;
 mod read;
 mod report_laws;
+mod runs_read;
 mod scenarios;
 mod show_chart;
 mod show_document;
