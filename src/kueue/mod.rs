@@ -3,24 +3,25 @@
 //! `assemble` is the way in; its steps, in order: `catalog` (what is there), `given` (the choices), `promise` and `matching`
 //! (WorkloadSLOs), `queues`, `windows`, `prices` (capacity), `podsets` and `submissions` (work), `place` and `admissible`
 //! (each workload: running, planned, or why never). `quota` is Kueue's algebra, `simulate` its scheduler.
+//! Whatever else reads the same objects (`scenario::books`, for accounting) goes through `catalog`, `matching` and `tenants`.
 //! Deliberately absent: a client. Objects come as manifests, from files or from watches.
 
 mod admissible;
 mod assemble;
-mod catalog;
+pub(crate) mod catalog;
 pub mod codes;
 pub mod cron;
-mod findings;
+pub(crate) mod findings;
 mod flavors;
 mod given;
-mod matching;
+pub(crate) mod matching;
 mod options;
 mod place;
 pub mod pod;
-mod podsets;
-mod prices;
+pub(crate) mod podsets;
+pub(crate) mod prices;
 mod priority;
-mod promise;
+pub(crate) mod promise;
 mod prospects;
 pub mod quantity;
 mod queues;
@@ -29,8 +30,8 @@ mod reach;
 pub mod requests;
 mod running;
 pub mod simulate;
-mod submissions;
-mod tenants;
+pub(crate) mod submissions;
+pub(crate) mod tenants;
 pub mod types;
 mod windows;
 
