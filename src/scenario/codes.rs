@@ -116,7 +116,7 @@ pub fn reference() -> String {
 }
 
 const INTRODUCTION: &str = "\
-<!-- Generated from src/scenario/codes.rs. Edit there, then run: UPDATE=1 cargo test --test it codes -->
+<!-- Generated from src/scenario/codes.rs. Edit there, then run: UPDATE_EXPECT=1 cargo test --test it codes -->
 
 # What stagger says about its input
 
