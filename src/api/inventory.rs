@@ -60,8 +60,10 @@ pub struct Device {
 /// An exact share, at most one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Fraction {
+    /// How many parts.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub numerator: u32,
+    /// Of how many.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub denominator: u32,
 }

@@ -1,11 +1,13 @@
 //! The registry of every `SG` code: what it means, an example, and what to do.
 //!
 //! Codes are promises: one is never given another meaning, and a retired one is not used again.
-//! `SG001`–`SG019` reading and shape, `SG020`–`SG059` meaning, `SG060`–`SG079` traces, `SG080`–`SG099` limits.
+//! `SG001`–`SG019` reading and shape, `SG020`–`SG059` meaning, `SG060`–`SG079` traces, `SG080`–`SG099` limits,
+//! `SG120`–`SG149` outcomes, runs and prices.
 //! `docs/reference/errors.md` is generated from here. The texts are data, so `stagger lint --explain` shows the same.
 
 mod limits;
 mod meaning;
+mod money;
 mod reading;
 pub mod traces;
 
@@ -79,7 +81,7 @@ pub struct Code {
 
 /// Every code, ascending.
 pub fn all() -> impl Iterator<Item = &'static Code> {
-    [reading::CODES, meaning::CODES, traces::CODES, limits::CODES].into_iter().flatten()
+    [reading::CODES, meaning::CODES, traces::CODES, limits::CODES, money::CODES].into_iter().flatten()
 }
 
 /// The code, whatever its case.
