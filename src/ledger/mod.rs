@@ -8,6 +8,7 @@ pub mod card;
 pub mod charge;
 mod direct;
 pub mod price;
+pub mod prices;
 pub mod rational;
 pub mod run;
 mod share_out;

@@ -30,6 +30,7 @@ mod outcome_read;
 mod outcome_settle;
 mod peers;
 mod planned;
+mod price_lists;
 mod quota;
 mod read;
 mod report_laws;
