@@ -5,7 +5,7 @@ use crate::plan::lane::Lane;
 use crate::plan::model::{Job, JobOption, Model};
 
 /// An option and a start slot, or nothing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Place {
     /// Index into the job's options (not the workload's).
     pub option: usize,
@@ -47,12 +47,14 @@ impl<'m> Board<'m> {
     }
 
     #[must_use]
+    #[inline]
     pub fn option(&self, job: usize, place: Place) -> &'m JobOption {
         &self.model.jobs[job].options[place.option]
     }
 
     /// The packed loss of a job as it stands.
     #[must_use]
+    #[inline]
     pub fn loss_of(&self, job: usize) -> i64 {
         let model_job = &self.model.jobs[job];
         match self.places[job] {
@@ -62,12 +64,14 @@ impl<'m> Board<'m> {
     }
 
     #[must_use]
+    #[inline]
     pub fn fits(&self, option: &JobOption, start: usize) -> bool {
         let end = start + option.length;
         option.uses.iter().all(|used| self.lanes[used.lane].fits(used.path, used.amount, start, end))
     }
 
     /// Puts a job that has no place; the caller has checked that it fits.
+    #[inline]
     pub fn put(&mut self, job: usize, place: Place) {
         debug_assert!(self.places[job].is_none(), "a job is put once");
         self.loss -= self.loss_of(job);
@@ -83,6 +87,7 @@ impl<'m> Board<'m> {
     }
 
     /// Takes a job off the board.
+    #[inline]
     pub fn lift(&mut self, job: usize) -> Option<Place> {
         let place = self.places[job]?;
         self.loss -= self.loss_of(job);
@@ -103,6 +108,7 @@ impl<'m> Board<'m> {
 
     /// The earliest start in `from..` that fits and ends by `end_max`.
     #[must_use]
+    #[inline]
     pub fn first_start(&self, option: &JobOption, from: usize, end_max: usize) -> Option<usize> {
         let mut start = from;
         'search: while start + option.length <= end_max {
@@ -120,6 +126,7 @@ impl<'m> Board<'m> {
 
     /// The latest start down to `from` that fits and ends by `end_max`.
     #[must_use]
+    #[inline]
     pub fn last_start(&self, option: &JobOption, from: usize, end_max: usize) -> Option<usize> {
         let mut start = end_max.checked_sub(option.length)?;
         'search: while start >= from {
@@ -179,6 +186,7 @@ impl<'m> Board<'m> {
 
     /// How much an option would overload its lanes at a start: summed over slots and rows.
     #[must_use]
+    #[inline]
     pub fn overload(&self, option: &JobOption, start: usize) -> i64 {
         let end = start + option.length;
         let mut sum = 0;

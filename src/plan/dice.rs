@@ -14,17 +14,20 @@ impl Dice {
     }
 
     /// Uniform in `0..below` (0 when `below` is 0). Multiply-shift; the bias at these sizes is below 2⁻³².
+    #[inline]
     pub fn below(&mut self, below: usize) -> usize {
         let wide = u128::from(self.0.next_u64()) * (below as u128);
         usize::try_from(wide >> 64).unwrap_or(0)
     }
 
     /// True once in `times`.
+    #[inline]
     pub fn one_in(&mut self, times: usize) -> bool {
         self.below(times) == 0
     }
 
     /// −log₂ of a uniform number, in 1/16: exponential chance in integers, for accepting what is worse.
+    #[inline]
     pub fn exponential_16ths(&mut self) -> i64 {
         let word = self.0.next_u64() | 1;
         let whole = i64::from(word.leading_zeros());

@@ -47,6 +47,7 @@ impl Lane {
 
     /// The last stretch in `from..to` where the amount does not fit, if any: a search skips past it.
     #[must_use]
+    #[inline]
     pub fn last_obstacle(&self, path: usize, amount: i64, from: usize, to: usize) -> Option<usize> {
         let path = &self.paths[path].1;
         let mut last: Option<usize> = None;
@@ -66,6 +67,7 @@ impl Lane {
 
     /// The first stretch in `from..to` where the amount does not fit.
     #[must_use]
+    #[inline]
     pub fn first_obstacle(&self, path: usize, amount: i64, from: usize, to: usize) -> Option<usize> {
         let path = &self.paths[path].1;
         let mut high = to;
@@ -84,6 +86,7 @@ impl Lane {
     }
 
     #[must_use]
+    #[inline]
     pub fn fits(&self, path: usize, amount: i64, from: usize, to: usize) -> bool {
         let path = &self.paths[path].1;
         path.flat.iter().all(|row| self.rows[*row].free[from..to].iter().all(|free| *free >= amount))
@@ -106,6 +109,7 @@ impl Lane {
     }
 
     /// Takes the amount (gives it back when negative) over `from..to`, whether it fits or not.
+    #[inline]
     pub fn take(&mut self, path: usize, amount: i64, from: usize, to: usize) {
         let path = &self.paths[path].1;
         for row in &path.flat {

@@ -167,12 +167,14 @@ impl Model {
 impl Job {
     /// The loss of an end at `end` (slots).
     #[must_use]
+    #[inline]
     pub fn loss_at(&self, end: usize) -> i64 {
         self.grades.iter().find(|grade| end <= grade.end_max).map_or(self.worst_loss(), |grade| grade.loss)
     }
 
     /// The loss of having no place on the grid.
     #[must_use]
+    #[inline]
     pub fn worst_loss(&self) -> i64 {
         self.outside
     }

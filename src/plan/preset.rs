@@ -11,6 +11,7 @@ use crate::plan::peak::{Total, keeping_grades, lower_peaks};
 use crate::plan::proof::Proof;
 use crate::plan::proposal::{LevelName, Proof as Kind};
 use crate::plan::propose::{Desk, Effort};
+use crate::plan::relax;
 use crate::plan::snapshot::Objective;
 use crate::plan::stand::Stands;
 
@@ -38,8 +39,11 @@ fn earliest_finish(
     let price = Completion { model: board.model };
     let mut dice = Dice::new(desk.policy.seed, 3);
     let floor = price.floor();
-    lower_sum(&mut board, &price, floor, &mut dice, &mut effort.slice(20));
-    crate::plan::relax::completion(desk, &mut board, ceilings, proof, effort);
+    // A short search, then the proof that may make a long one needless.
+    let sum = lower_sum(&mut board, &price, floor, &mut dice, &mut effort.slice(2));
+    if sum > floor && !relax::completion(desk, &mut board, ceilings, proof, effort) {
+        lower_sum(&mut board, &price, floor, &mut dice, &mut effort.slice(20));
+    }
     desk.stands(&board, ceilings)
 }
 
@@ -47,13 +51,17 @@ fn lowest_peak(desk: &Desk<'_>, board: &Board<'_>, proof: &mut Proof, effort: &m
     let totals = totals(desk);
     let kept = keeping_grades(&desk.model, &board.places);
     let mut low = rebuilt(&kept, &board.places);
-    let goal = crate::plan::relax::peak(desk, &low, &totals, proof, effort);
     let mut dice = Dice::new(desk.policy.seed, 2);
-    let peaks = if totals.is_empty() {
-        Vec::new()
+    let mut peaks = Vec::new();
+    if !totals.is_empty() {
+        // A short search first: what it finds is where a solver starts.
+        lower_peaks(&mut low, &totals, 0, &mut dice, &mut effort.slice(10), 200);
+        let bound = relax::peak(desk, &mut low, &totals, proof, effort);
+        let goal = bound * i128::from(1000 + desk.policy.gap_permille) / 1000;
+        peaks = lower_peaks(&mut low, &totals, goal, &mut dice, &mut effort.slice(60), 400);
     } else {
-        lower_peaks(&mut low, &totals, goal, &mut dice, &mut effort.slice(70), 400)
-    };
+        relax::peak(desk, &mut low, &totals, proof, effort);
+    }
     let ceilings: Vec<(usize, i64)> = totals.iter().zip(&peaks).map(|(total, peak)| (total.lane, *peak)).collect();
     // Under the peaks found, as early as may be.
     let mut capped = kept.clone();
@@ -97,7 +105,7 @@ fn lowest_cost(desk: &Desk<'_>, mut board: Board<'_>, proof: &mut Proof, effort:
     if desk.snapshot.workloads.is_empty() {
         proof.learn(LevelName::Cost, 0, Kind::Trivial);
     }
-    crate::plan::relax::cost(desk, &mut board, proof, effort);
+    relax::cost(desk, &mut board, proof, effort);
     desk.stands(&board, None)
 }
 

@@ -3,9 +3,8 @@
 //! A bound holds for every plan, or for every plan that is equal in the earlier levels when those are proven. The best of
 //! several bounds is kept; none is ever taken on trust from a search.
 
-use crate::plan::board::Board;
 use crate::plan::proposal::{Level, LevelName, Proof as Kind, Quality, Status};
-use crate::plan::propose::{Desk, Effort};
+use crate::plan::propose::Desk;
 use crate::plan::snapshot::Promise;
 use crate::units::Timestamp;
 
@@ -13,6 +12,8 @@ use crate::units::Timestamp;
 #[derive(Debug, Clone, Default)]
 pub struct Proof {
     bounds: Vec<(LevelName, i128, Kind)>,
+    /// Levels whose value was met by a bound in another unit.
+    met: Vec<(LevelName, Kind)>,
 }
 
 impl Proof {
@@ -38,6 +39,11 @@ impl Proof {
         }
     }
 
+    /// The plan's value of a level is its bound, whatever the unit in which that was found.
+    pub fn meets(&mut self, level: LevelName, kind: Kind) {
+        self.met.push((level, kind));
+    }
+
     #[must_use]
     pub fn bound(&self, level: LevelName) -> Option<i128> {
         self.bounds.iter().find(|(name, _, _)| *name == level).map(|(_, bound, _)| *bound)
@@ -51,11 +57,6 @@ impl Proof {
             && self.bound(LevelName::SoftLost).is_some_and(|bound| bound >= i128::from(soft))
     }
 
-    /// Bounds levels 1 and 2 by relaxation and polishes the board where the model is small enough for it.
-    pub fn bound_losses(&mut self, desk: &Desk<'_>, board: &mut Board<'_>, effort: &mut Effort<'_>) {
-        crate::plan::relax::losses(desk, board, self, effort);
-    }
-
     /// The quality of a plan with these level values.
     #[must_use]
     pub fn quality(&self, desk: &Desk<'_>, values: &[(LevelName, i128)], millis: u64) -> Quality {
@@ -65,6 +66,9 @@ impl Proof {
             .map(|(name, value)| {
                 let known = self.bounds.iter().find(|(level, _, _)| level == name);
                 let known = known.filter(|_| *name != LevelName::Cost || cost_known);
+                if let Some((_, kind)) = self.met.iter().find(|(level, _)| *level == *name && cost_known) {
+                    return Level { name: *name, value: *value, bound: Some(*value), proof: *kind };
+                }
                 match known {
                     Some((_, bound, kind)) => {
                         debug_assert!(

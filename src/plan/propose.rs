@@ -14,6 +14,7 @@ use std::collections::HashMap;
 
 use crate::failure::Severity;
 use crate::plan::board::Board;
+use crate::plan::check::check;
 use crate::plan::dice::Dice;
 use crate::plan::exact::{Cut, Timeline};
 use crate::plan::greedy::{Order, PORTFOLIO, greedy};
@@ -25,7 +26,7 @@ use crate::plan::search::{self, Budget};
 use crate::plan::snapshot::{Interruption, NodeKind, Policy, Snapshot};
 use crate::plan::stand::{self, Stand, Stands};
 use crate::plan::watch::Watch;
-use crate::plan::{check, levels, preset, proof, summary};
+use crate::plan::{levels, preset, proof, relax, summary};
 use crate::units::{Seconds, Timestamp};
 
 /// Search moves when the policy names no step limit: about a second's worth on an ordinary core.
@@ -64,7 +65,7 @@ pub fn propose(snapshot: &Snapshot, policy: &Policy, watch: &dyn Watch) -> Plan 
 
     // 7. Figures, check, reasons.
     let plan = desk.plan(&stands, &proof, watch);
-    let findings = check::check(snapshot, policy, &plan);
+    let findings = check(snapshot, policy, &plan);
     let wrong = findings.iter().find(|finding| finding.severity == Severity::Error);
     assert!(wrong.is_none(), "a plan must pass its check: {wrong:?}");
     plan
@@ -78,17 +79,12 @@ fn levels_of(desk: &Desk<'_>, stands: &Stands) -> Vec<i128> {
 /// Levels 1 and 2: search, bound, polish, in slices, until proven or out of budget.
 fn reduce(desk: &Desk<'_>, board: &mut Board<'_>, proof: &mut proof::Proof, effort: &mut Effort<'_>) {
     let floor = desk.loss_floor();
-    if board.loss <= floor {
-        return;
-    }
     let mut dice = Dice::new(desk.policy.seed, 1);
-    search::reduce_loss(board, &mut dice, floor, &mut effort.slice(20));
-    if board.loss <= floor {
-        return;
+    if board.loss > floor {
+        search::reduce_loss(board, &mut dice, floor, &mut effort.slice(15));
     }
-    proof.bound_losses(desk, board, effort);
-    if !proof.losses_proven(desk, board.loss) {
-        search::reduce_loss(board, &mut dice, floor, &mut effort.slice(40));
+    if board.loss > floor {
+        relax::losses(desk, board, proof, effort);
     }
 }
 
@@ -353,6 +349,18 @@ impl<'w> Effort<'w> {
         Slice { effort: self, until, moves_max, counted: 0, base: 0 }
     }
 
+    #[must_use]
+    pub fn total_millis(&self) -> u64 {
+        self.time_limit_millis
+    }
+
+    /// Whether steps rather than time bound the search.
+    #[must_use]
+    pub fn deterministic(&self) -> bool {
+        self.steps != u64::MAX
+    }
+
+    /// Milliseconds until the end of the budget.
     #[must_use]
     pub fn millis_left(&self) -> u64 {
         if self.watch.stopped() { 0 } else { self.time_limit_millis.saturating_sub(self.watch.elapsed_millis()) }
