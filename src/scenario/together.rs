@@ -22,11 +22,12 @@ pub fn together(reading: Reading, given: &Given) -> Assembled {
         .filter(|finding| finding.severity == Severity::Error)
         .map(|finding| finding.subject.as_str())
         .collect();
-    assembled.findings.retain(|finding| {
+    let told_already = |finding: &Finding| {
         let subject = finding.subject.as_str();
         let of_one_object = codes::OF_ONE_OBJECT.contains(&finding.code) || finding.code == super::codes::SHAPE;
-        !told.contains(&(subject, finding.code)) && !(of_one_object && refused.contains(subject))
-    });
+        told.contains(&(subject, finding.code)) || (of_one_object && refused.contains(subject))
+    };
+    assembled.findings.retain(|finding| !told_already(finding));
     let mut rest: Vec<Finding> = by_itself.into_iter().chain(assembled.findings).collect();
     rest.sort_by_key(|finding| finding.severity);
     assembled.findings = reading.findings.into_iter().chain(rest).collect();
