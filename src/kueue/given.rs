@@ -93,8 +93,8 @@ pub fn frame(
         .and_then(|known| read(known.manifest, "/spec/timeZone", known.spec.time_zone.as_ref(), findings, Zone::read));
     let of_scenario = scenario
         .and_then(|known| read(known.manifest, "/spec/horizon", known.spec.horizon.as_ref(), findings, Duration::read));
-    let of_plan =
-        plan.and_then(|known| read(known.manifest, "/spec/horizon", known.spec.horizon.as_ref(), findings, Duration::read));
+    let of_plan = plan
+        .and_then(|known| read(known.manifest, "/spec/horizon", known.spec.horizon.as_ref(), findings, Duration::read));
     let stated = given.overrides.horizon.or(of_scenario).or(of_plan).filter(|horizon| *horizon > Seconds::ZERO);
     let horizon = stated.unwrap_or_else(|| {
         let until_due = latest_due.map_or(Seconds::ZERO, |due| due - now);
@@ -166,10 +166,12 @@ pub fn policy(given: &Given, plan: Option<&Known<'_, CapacityPlanSpec>>, finding
             capacity_plan::Unplanned::Backfill => Unplanned::Backfill,
             capacity_plan::Unplanned::FirstCome => Unplanned::FirstCome,
         };
-        if let Some(span) = read(manifest, "/spec/frozenWindow", spec.frozen_window.as_ref(), findings, Duration::read) {
+        if let Some(span) = read(manifest, "/spec/frozenWindow", spec.frozen_window.as_ref(), findings, Duration::read)
+        {
             policy.frozen_window = span;
         }
-        let limit = read(manifest, "/spec/solver/timeLimit", spec.solver.time_limit.as_ref(), findings, Duration::millis);
+        let limit =
+            read(manifest, "/spec/solver/timeLimit", spec.solver.time_limit.as_ref(), findings, Duration::millis);
         if let Some(millis) = limit.and_then(|millis| u64::try_from(millis).ok()) {
             policy.time_limit_millis = millis;
         }
