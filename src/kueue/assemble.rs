@@ -3,7 +3,7 @@
 //! Pure: no clock, no file, no network. Same manifests in the same order, same bytes. Problems never stop it half-way:
 //! all of them are returned at once, and the caller refuses when one is an error.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::catalog::Catalog;
 use super::codes;
@@ -137,13 +137,13 @@ impl Sorted {
         }
         self.running.sort_by(|a, b| (a.start, &a.key).cmp(&(b.start, &b.key)));
         self.unplaceable.sort_by(|a, b| (a.0, &a.1.key, &a.1.kind).cmp(&(b.0, &b.1.key, &b.1.kind)));
-        let mut taken: BTreeMap<WorkloadKey, ()> = self.running.iter().map(|one| (one.key.clone(), ())).collect();
+        let mut taken: BTreeSet<WorkloadKey> = self.running.iter().map(|one| one.key.clone()).collect();
         for workload in self.planned.iter_mut().chain(&mut self.uncontrolled) {
             // A Job and a JobSet may share a name; in a plan each needs its own.
-            if taken.insert(workload.key.clone(), ()).is_some() {
+            if !taken.insert(workload.key.clone()) {
                 let name = format!("{}.{}", workload.key.name(), workload.kind.to_lowercase());
                 workload.key = WorkloadKey::new(workload.key.namespace(), &name);
-                taken.insert(workload.key.clone(), ());
+                taken.insert(workload.key.clone());
             }
         }
     }

@@ -164,7 +164,7 @@ impl Field {
     }
 
     fn wrong(&self, item: &str) -> String {
-        format!("`{item}` is not a {} from {} to {}", self.name, self.low, self.high)
+        format!("`{item}` names no {} from {} to {}", self.name, self.low, self.high)
     }
 }
 

@@ -24,7 +24,7 @@ pub fn refusal(pod: &PodSpec, flavor: &ResourceFlavorSpec, group_keys: &BTreeSet
         }
     }
     let required = pod.affinity.as_ref().and_then(|affinity| affinity.node_affinity.as_ref()?.required.as_ref());
-    let Some(required) = required else { return None };
+    let required = required?;
     let mut terms = Vec::with_capacity(required.node_selector_terms.len());
     for term in &required.node_selector_terms {
         let relevant: Vec<&NodeRequirement> =

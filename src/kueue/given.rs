@@ -9,6 +9,7 @@ use super::codes;
 use super::findings::{Findings, nearest, reference_severity};
 use crate::api::capacity_plan::{self, CapacityPlanSpec};
 use crate::api::manifest::Manifest;
+use crate::api::written::{Duration, Instant, Percent, Zone};
 use crate::calendar;
 use crate::failure::Finding;
 use crate::plan::snapshot::{Objective, Policy, PreviousRelease, Promise, Unplanned};
@@ -86,14 +87,14 @@ pub fn frame(
     let scenario = catalog.scenario.as_ref();
     let spec = scenario.map(|known| &known.spec);
     let stated_now =
-        scenario.and_then(|known| read(known.manifest, "/spec/now", &known.spec.now, findings, |at| at.read()));
+        scenario.and_then(|known| read(known.manifest, "/spec/now", known.spec.now.as_ref(), findings, Instant::read));
     let now = given.overrides.now.or(stated_now).unwrap_or(given.now);
     let zone = scenario
-        .and_then(|known| read(known.manifest, "/spec/timeZone", &known.spec.time_zone, findings, |one| one.read()));
+        .and_then(|known| read(known.manifest, "/spec/timeZone", known.spec.time_zone.as_ref(), findings, Zone::read));
     let of_scenario = scenario
-        .and_then(|known| read(known.manifest, "/spec/horizon", &known.spec.horizon, findings, |one| one.read()));
-    let of_plan =
-        plan.and_then(|known| read(known.manifest, "/spec/horizon", &known.spec.horizon, findings, |one| one.read()));
+        .and_then(|known| read(known.manifest, "/spec/horizon", known.spec.horizon.as_ref(), findings, Duration::read));
+    let of_plan = plan
+        .and_then(|known| read(known.manifest, "/spec/horizon", known.spec.horizon.as_ref(), findings, Duration::read));
     let stated = given.overrides.horizon.or(of_scenario).or(of_plan).filter(|horizon| *horizon > Seconds::ZERO);
     let horizon = stated.unwrap_or_else(|| {
         let until_due = latest_due.map_or(Seconds::ZERO, |due| due - now);
@@ -165,14 +166,16 @@ pub fn policy(given: &Given, plan: Option<&Known<'_, CapacityPlanSpec>>, finding
             capacity_plan::Unplanned::Backfill => Unplanned::Backfill,
             capacity_plan::Unplanned::FirstCome => Unplanned::FirstCome,
         };
-        if let Some(span) = read(manifest, "/spec/frozenWindow", &spec.frozen_window, findings, |one| one.read()) {
+        if let Some(span) = read(manifest, "/spec/frozenWindow", spec.frozen_window.as_ref(), findings, Duration::read)
+        {
             policy.frozen_window = span;
         }
-        let limit = read(manifest, "/spec/solver/timeLimit", &spec.solver.time_limit, findings, |one| one.millis());
+        let limit =
+            read(manifest, "/spec/solver/timeLimit", spec.solver.time_limit.as_ref(), findings, Duration::millis);
         if let Some(millis) = limit.and_then(|millis| u64::try_from(millis).ok()) {
             policy.time_limit_millis = millis;
         }
-        if let Some(gap) = read(manifest, "/spec/solver/gap", &spec.solver.gap, findings, |one| one.read()) {
+        if let Some(gap) = read(manifest, "/spec/solver/gap", spec.solver.gap.as_ref(), findings, Percent::read) {
             policy.gap_permille = gap;
         }
     }
@@ -211,7 +214,7 @@ pub fn check_scope(plan: &Known<'_, CapacityPlanSpec>, queues: &super::queues::Q
 fn read<W, T>(
     manifest: &Manifest,
     place: &str,
-    written: &Option<W>,
+    written: Option<&W>,
     findings: &mut Findings,
     value: impl Fn(&W) -> Result<T, String>,
 ) -> Option<T> {
@@ -219,7 +222,7 @@ fn read<W, T>(
         let finding = Finding::error(codes::BAD_VALUE, manifest.subject(), message);
         findings.push(finding.at(manifest.span(place), "this value"));
     };
-    written.as_ref().and_then(|written| value(written).map_err(told).ok())
+    written.and_then(|written| value(written).map_err(told).ok())
 }
 
 /// RFC 3339 in the frame's zone, for findings.

@@ -109,7 +109,7 @@ impl<'a> Promises<'a> {
             }));
         }
         let labels = submission.labels();
-        let by_label = labels.iter().flat_map(|(key, value)| self.by_label.get(&(namespace, *key, *value)));
+        let by_label = labels.iter().filter_map(|(key, value)| self.by_label.get(&(namespace, *key, *value)));
         let by_expression = self.by_expression.get(namespace);
         found.extend(by_label.chain(by_expression).flatten().filter(|at| {
             let selector = self.list[**at].spec.selector.as_ref();

@@ -108,7 +108,7 @@ struct Stated<'s, 'a> {
 }
 
 impl Stated<'_, '_> {
-    fn tell(&mut self, code: &'static str, field: &str, message: String, hint: Option<String>) {
+    fn tell(&mut self, code: &'static str, field: &str, message: &str, hint: Option<String>) {
         let manifest = self.scenario.manifest;
         let message = format!("running `{}`: {message}", self.running.name);
         let mut finding = Finding::error(code, manifest.subject(), message)
@@ -123,14 +123,14 @@ impl Stated<'_, '_> {
         if queue.is_none() {
             let hint = nearest(&running.cluster_queue, catalog.cluster_queues.keys().copied());
             let message = format!("no ClusterQueue `{}` is there", running.cluster_queue);
-            self.tell(codes::UNKNOWN_CLUSTER_QUEUE, "/clusterQueue", message, hint);
+            self.tell(codes::UNKNOWN_CLUSTER_QUEUE, "/clusterQueue", &message, hint);
         }
         let uses = self.uses(queues, catalog);
         let start = self.instant("/start", running.start.as_ref()).unwrap_or(frame.now);
         let end = self.instant("/end", running.end.as_ref());
         let end_p90 = self.instant("/endP90", running.end_p90.as_ref()).or(end);
         if end.is_some_and(|end| end <= start) || end.zip(end_p90).is_some_and(|(end, p90)| p90 < end) {
-            self.tell(codes::BAD_VALUE, "/end", "start, end and endP90 must ascend".to_owned(), None);
+            self.tell(codes::BAD_VALUE, "/end", "start, end and endP90 must ascend", None);
             return None;
         }
         if end_p90.is_some_and(|end| end <= frame.now) {
@@ -151,7 +151,7 @@ impl Stated<'_, '_> {
     }
 
     fn instant(&mut self, field: &str, written: Option<&crate::api::written::Instant>) -> Option<Timestamp> {
-        written?.read().map_err(|message| self.tell(codes::BAD_VALUE, field, message, None)).ok()
+        written?.read().map_err(|message| self.tell(codes::BAD_VALUE, field, &message, None)).ok()
     }
 
     fn uses(&mut self, queues: &Queues, catalog: &Catalog<'_>) -> Option<Vec<(CellId, Amount)>> {
@@ -159,7 +159,7 @@ impl Stated<'_, '_> {
         let flavor = FlavorName::from(running.flavor.as_str());
         if !catalog.flavors.contains_key(flavor.as_str()) {
             let hint = nearest(flavor.as_str(), catalog.flavors.keys().copied());
-            self.tell(codes::UNKNOWN_FLAVOR, "/flavor", format!("no ResourceFlavor `{flavor}` is there"), hint);
+            self.tell(codes::UNKNOWN_FLAVOR, "/flavor", &format!("no ResourceFlavor `{flavor}` is there"), hint);
             return None;
         }
         let mut uses = BTreeMap::new();
@@ -170,7 +170,7 @@ impl Stated<'_, '_> {
                 let message = format!("no queue or cohort has quota of {resource} on {flavor}");
                 let known = queues.cells.iter().filter(|cell| cell.flavor == flavor);
                 let hint = nearest(name, known.map(|cell| cell.resource.as_str()));
-                self.tell(codes::UNCOVERED_RESOURCE, &field, message, hint);
+                self.tell(codes::UNCOVERED_RESOURCE, &field, &message, hint);
                 continue;
             };
             let amount = Quantity::parse(&written.text())
@@ -180,7 +180,7 @@ impl Stated<'_, '_> {
                 Ok(amount) => {
                     uses.insert(cell, amount);
                 }
-                Err(message) => self.tell(codes::BAD_VALUE, &field, message, None),
+                Err(message) => self.tell(codes::BAD_VALUE, &field, &message, None),
             }
         }
         Some(uses.into_iter().collect())

@@ -84,10 +84,10 @@ fn merge<'a>(submissions: &mut Vec<Submission<'a>>, workloads: Vec<Submission<'a
         }
         for workload in workloads {
             let manifest = workload.manifest;
-            let owned = (manifest.namespace.as_str(), workload.kind.as_str(), workload.key.name());
+            let referred = (manifest.namespace.as_str(), workload.kind.as_str(), workload.key.name());
             let of_job = || by_uid.get(manifest.label(JOB_UID)?).copied();
             let owner = by_prebuilt.get(&(manifest.namespace.as_str(), manifest.name.as_str())).copied();
-            let owner = owner.or_else(|| owners.contains(&owned).then_some(owned)).or_else(of_job);
+            let owner = owner.or_else(|| owners.contains(&referred).then_some(referred)).or_else(of_job);
             match owner.map(|(namespace, kind, name)| (namespace.to_owned(), kind.to_owned(), name.to_owned())) {
                 Some(owner) => by_owner.entry(owner).or_default().push(workload),
                 None => alone.push(workload),

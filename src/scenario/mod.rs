@@ -1,7 +1,7 @@
 //! Reading scenario files and traces.
 //!
 //! [`read`] turns folders, files and piped text into manifests with spans; [`validate`] judges each of our own kinds
-//! by itself. How objects fit together is `kueue::assemble`'s to say. Every problem is a finding with a code of
+//! by itself; how objects fit together is `kueue::assemble`'s to say; [`together`] runs both. Every problem is a finding with a code of
 //! [`codes`]; nothing here prints, and no input makes it panic.
 
 pub mod books;
@@ -18,6 +18,7 @@ mod rules;
 pub mod runs;
 mod scalar;
 mod shape;
+mod together;
 mod validate;
 mod words;
 mod yaml;
@@ -25,4 +26,5 @@ mod yaml_errors;
 
 pub use limits::Limits;
 pub use read::{Input, Reading, read};
+pub use together::together;
 pub use validate::{schema, validate};

@@ -88,7 +88,7 @@ pub(super) fn train_job<'a>(manifest: &'a Manifest, findings: &mut Findings) -> 
     let template =
         PodTemplate { spec: PodSpec { containers: vec![container], ..PodSpec::default() }, ..PodTemplate::default() };
     let mut set = pod_set("node", count(Some(nodes)), &template, "/spec/trainer");
-    set.spec_at = "/spec/trainer".to_owned();
+    "/spec/trainer".clone_into(&mut set.spec_at);
     let progress = progress(manifest, &["Complete", "Failed"], "/status/none");
     Ok(vec![Submission::new(manifest, vec![set], progress)])
 }

@@ -77,8 +77,9 @@ fn group<'a>(name: &str, pods: &[Submission<'a>], findings: &mut Findings) -> Op
         }
         Some(total) if present < total && fast => sets[0].count += total - present,
         Some(total) if present != total => {
-            let message =
-                format!("has {present} pods but announces {total}; Kueue waits until they agree, it is left out");
+            let message = format!(
+                "has {present} of {total} pods that it announces; Kueue waits until they agree, it is left out"
+            );
             findings.push(tell(message, "give all pods of the group"));
             return None;
         }

@@ -65,7 +65,8 @@ pub(super) fn workload(manifest: &Manifest) -> Result<Submission<'_>, Finding> {
     });
     if let Some(owner) = controller(manifest) {
         submission.key = WorkloadKey::new(&manifest.namespace, &owner.name);
-        submission.group = owner.api_version.split_once('/').map_or("", |(group, _)| group).to_owned();
+        let group = owner.api_version.split_once('/').map_or("", |(group, _)| group);
+        group.clone_into(&mut submission.group);
         submission.kind = owner.kind;
     }
     Ok(submission)

@@ -339,7 +339,7 @@ spec: {{containers: [{{}}]}}",
             Pod ml/alone in batch, softly due 19:00: [1 a100/gpu, 1 node/pods] 1 h / 2 h
             PodGroup ml/fast in batch, softly due 19:00: [10 a100/gpu, 5 node/pods] 1 h / 2 h
             PodGroup ml/whole in batch, softly due 19:00: [6 a100/gpu, 3 node/pods] 1 h / 2 h
-            warning SG055 PodGroup ml/short: has 1 pods but announces 2; Kueue waits until they agree, it is left out ^ {kueue.x-k8s.io/pod-group-total-count: "…
+            warning SG055 PodGroup ml/short: has 1 of 2 pods that it announces; Kueue waits until they agree, it is left out ^ {kueue.x-k8s.io/pod-group-total-count: "…
               hint: give all pods of the group
         "#]],
     );

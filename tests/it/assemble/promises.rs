@@ -120,7 +120,7 @@ fn a_promise_that_cannot_be_meant_is_an_error() {
         &format!("{TO_TRAIN}expectedRuntime: {{p50: 1h}}"),
         expect![[r#"
             Job evals/train in batch: [1 a100/gpu] 1 h
-            error SG037 WorkloadSLO evals/slo: gives none of finishBy, finishWithin and finishByTime; exactly one is needed ^ {targetRef: {group: batch, kind: Job, na…
+            error SG037 WorkloadSLO evals/slo: gives none of finishBy, finishWithin and finishByTime; only deadlinePolicy BestEffort needs none ^ {targetRef: {group: batch, kind: Job, na…
         "#]],
     );
     check(

@@ -3,6 +3,7 @@
 //! `UPDATE_EXPECT=1 cargo test --test it malformed` rewrites the texts; read the difference before committing it.
 
 mod arbitrary;
+mod together;
 
 use std::path::{Path, PathBuf};
 
