@@ -70,6 +70,15 @@ pub(super) enum PromiseArg {
     P90,
 }
 
+impl From<PromiseArg> for Promise {
+    fn from(promise: PromiseArg) -> Self {
+        match promise {
+            PromiseArg::P50 => Self::P50,
+            PromiseArg::P90 => Self::P90,
+        }
+    }
+}
+
 /// The flags as they beat every document.
 pub(super) fn overrides(time: &TimeArgs, search: &SearchArgs) -> Overrides {
     Overrides {
@@ -81,10 +90,7 @@ pub(super) fn overrides(time: &TimeArgs, search: &SearchArgs) -> Overrides {
             ObjectiveArg::LowestPeak => Objective::LowestPeak,
             ObjectiveArg::LowestCost => Objective::LowestCost,
         }),
-        promise: search.promise.map(|promise| match promise {
-            PromiseArg::P50 => Promise::P50,
-            PromiseArg::P90 => Promise::P90,
-        }),
+        promise: search.promise.map(Into::into),
         frozen_window: None,
         unplanned: None,
         time_limit_millis: search.time_limit,

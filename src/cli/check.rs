@@ -4,9 +4,11 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::args::PromiseArg;
 use super::exit::{Exit, Failed};
 use super::shell::Shell;
 use super::{lint, load, write};
+use crate::calendar;
 use crate::failure::Severity;
 use crate::kueue::Overrides;
 use crate::plan::check;
@@ -28,6 +30,9 @@ pub(super) struct CheckArgs {
     /// The plan before it, for the frozen window
     #[arg(long, env = "STAGGER_PREVIOUS", value_name = "PLAN.json", value_hint = clap::ValueHint::FilePath)]
     previous: Option<PathBuf>,
+    /// The runtime for which it held capacity [default: the CapacityPlan's, else p50]
+    #[arg(long, env = "STAGGER_PROMISE", ignore_case = true)]
+    promise: Option<PromiseArg>,
     /// What to print
     #[arg(short, long, env = "STAGGER_OUTPUT", value_name = "FORMAT", default_value = "text", help_heading = "Output")]
     output: Format,
@@ -46,7 +51,10 @@ pub(super) fn run(args: CheckArgs, shell: &Shell) -> Result<Exit, Failed> {
     let overrides = Overrides {
         now: Some(plan.now),
         horizon: Some(plan.horizon_end - plan.now).filter(|span| span.0 > 0),
+        time_zone: calendar::zone(&plan.time_zone).ok(),
         objective: Some(plan.objective),
+        promise: args.promise.map(Into::into),
+        seed: Some(plan.quality.seed),
         ..Overrides::default()
     };
     let loaded = load::load(&args.paths, &load::given(overrides, previous.as_ref()), shell)?;

@@ -64,10 +64,10 @@ pub(super) fn run(args: LintArgs, shell: &Shell) -> Result<Exit, Failed> {
 fn explain(code: &str, shell: &Shell) -> Result<Exit, Failed> {
     let told = match codes::find(code) {
         Some(known) => codes::explain(known),
-        None => check::codes::ALL
+        None => check::codes::TABLE
             .iter()
-            .find(|known| known.code.eq_ignore_ascii_case(code))
-            .map(|known| format!("{}: {}\n\n{}\n", known.code, known.title, known.meaning))
+            .find(|(known, ..)| known.eq_ignore_ascii_case(code))
+            .map(|(known, title, meaning)| format!("{known}: {title}\n\n{meaning}\n"))
             .ok_or_else(|| {
                 Failed::usage(format!("`{code}` is not a code of stagger"))
                     .hint("codes look like SG012 (input) or P0020 (plans); docs/reference/errors.md lists them")

@@ -47,7 +47,14 @@ fn promised(release: &crate::plan::proposal::Release) -> PreviousRelease {
 /// # Errors
 /// When something in them is an error: all findings have been told by then.
 pub(super) fn load(paths: &[PathBuf], given: &Given, shell: &Shell) -> Result<Loaded, Failed> {
-    let gathered = gather(&inputs(paths)?, given);
+    accept(gather(&inputs(paths)?, given), shell)
+}
+
+/// Tells the findings, and refuses when one of them is an error.
+///
+/// # Errors
+/// As [`load`].
+pub(super) fn accept(gathered: Gathered, shell: &Shell) -> Result<Loaded, Failed> {
     shell.findings(&gathered.findings);
     let Gathered { assembled, findings, title } = gathered;
     match refusal(&findings) {
