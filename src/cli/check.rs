@@ -67,7 +67,10 @@ pub(super) fn run(args: CheckArgs, shell: &Shell) -> Result<Exit, Failed> {
             let closing = if errors {
                 "The plan does not hold.\n".to_owned()
             } else {
-                format!("The plan holds: {} releases within quota at every instant, every figure as stated.\n", plan.releases.len())
+                format!(
+                    "The plan holds: {} releases within quota at every instant, every figure as stated.\n",
+                    plan.releases.len()
+                )
             };
             write::data(&format!("{told}{closing}"), None, shell)?;
         }

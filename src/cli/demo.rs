@@ -104,7 +104,13 @@ fn trouble(plan: &Plan, conflict: &Conflict) -> String {
 
 /// One job that waits although it could start, and why.
 fn waiting(plan: &Plan) -> Option<String> {
-    let release = plan.releases.iter().find(|release| release.verdict == Verdict::OnTime && release.start > plan.now)?;
+    let release =
+        plan.releases.iter().find(|release| release.verdict == Verdict::OnTime && release.start > plan.now)?;
     let why = release.reasons.first()?;
-    Some(format!("Every start has its reason. {} starts {}: {}.", release.workload, moment(plan, release.start), why.message))
+    Some(format!(
+        "Every start has its reason. {} starts {}: {}.",
+        release.workload,
+        moment(plan, release.start),
+        why.message
+    ))
 }

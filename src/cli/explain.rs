@@ -54,7 +54,8 @@ pub(super) fn run(args: ExplainArgs, shell: &Shell) -> Result<Exit, Failed> {
     let key = match (args.subject.pick(waiting.chain(running), namespace), never) {
         (Ok(key), _) => key,
         (Err(_), Some(one)) => {
-            let text = format!("{} {}\n  It {}: {}.\n", one.kind, one.key, "can never start as things stand", one.reason);
+            let text =
+                format!("{} {}\n  It {}: {}.\n", one.kind, one.key, "can never start as things stand", one.reason);
             write::text(&text, None, shell)?;
             return Ok(Exit::Fine);
         }

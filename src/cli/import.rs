@@ -11,7 +11,9 @@ use super::shell::Shell;
 use super::write;
 use crate::calendar;
 use crate::failure::{Finding, SourceFile};
-use crate::scenario::import::{self, BYTES_MAX, Import, ImportReport, PoolShare, Settings, manifests, openb, philly, swf};
+use crate::scenario::import::{
+    self, BYTES_MAX, Import, ImportReport, PoolShare, Settings, manifests, openb, philly, swf,
+};
 use crate::units::{Seconds, Timestamp};
 
 /// Turn a trace into manifests
@@ -152,7 +154,8 @@ pub(super) fn run(args: ImportArgs, shell: &Shell) -> Result<Exit, Failed> {
         Format::Openb { shared, nodes, scale, censored, serving } => {
             let choices = openb::Choices { scale_percent: scale, censored: censored.into(), serving: serving.into() };
             let nodes = open(&nodes)?;
-            let outcome = open(&shared.file).and_then(|pods| Ok(openb::read(&nodes, &pods, &settings(&shared)?, choices)))?;
+            let outcome =
+                open(&shared.file).and_then(|pods| Ok(openb::read(&nodes, &pods, &settings(&shared)?, choices)))?;
             (shared, outcome)
         }
     };
@@ -214,8 +217,11 @@ fn open(path: &Path) -> Result<Arc<SourceFile>, Failed> {
         return Err(Failed::file("read", &shown, format!("it has more than the {BYTES_MAX} bytes that are read")));
     }
     let bytes = std::fs::read(path).map_err(failed)?;
-    import::decode(&shown, bytes)
-        .map_err(|finding| Failed { exit: Exit::Refused, message: finding.message, hint: finding.hint })
+    import::decode(&shown, bytes).map_err(|finding| Failed {
+        exit: Exit::Refused,
+        message: finding.message,
+        hint: finding.hint,
+    })
 }
 
 fn refuse(findings: &[Finding], shell: &Shell) -> Result<Exit, Failed> {
@@ -232,7 +238,13 @@ fn json(report: &ImportReport) -> Result<String, Failed> {
 /// What was kept, left out and assumed, for people.
 fn account(import: &Import, shell: &Shell) {
     let report = &import.report;
-    shell.talk(&format!("{}: {} of {} rows kept, over {}", report.file, report.rows_kept, report.rows_read, report.span()));
+    shell.talk(&format!(
+        "{}: {} of {} rows kept, over {}",
+        report.file,
+        report.rows_kept,
+        report.rows_read,
+        report.span()
+    ));
     for (reason, rows) in &report.rows_dropped {
         shell.talk(&format!("  left out {rows}: {reason:?}"));
     }

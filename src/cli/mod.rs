@@ -32,7 +32,7 @@ mod yaml;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
-use clap::{Args, CommandFactory, Parser, Subcommand};
+use clap::{Parser, Subcommand};
 
 pub use exit::{Exit, Failed};
 use shell::{Shell, ShellArgs};

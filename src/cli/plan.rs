@@ -14,9 +14,9 @@ use super::solve::{self, Solved};
 use super::{write, yaml};
 use crate::plan::document;
 use crate::plan::proposal::{Plan, Verdict};
+use crate::report::plan_csv;
 use crate::report::plan_html::{self, Page};
 use crate::report::plan_text::{self, Layout};
-use crate::report::plan_csv;
 
 /// Plan when each job starts
 ///
@@ -36,7 +36,14 @@ pub(super) struct PlanArgs {
     #[command(flatten)]
     input: InputArgs,
     /// What to print
-    #[arg(short, long, env = "STAGGER_OUTPUT", value_name = "FORMAT", default_value = "table", help_heading = "Output")]
+    #[arg(
+        short,
+        long,
+        env = "STAGGER_OUTPUT",
+        value_name = "FORMAT",
+        default_value = "table",
+        help_heading = "Output"
+    )]
     output: Format,
     /// Write there, all at once, instead of to standard output
     #[arg(long, env = "STAGGER_OUT", value_name = "FILE", value_hint = clap::ValueHint::FilePath, help_heading = "Output")]

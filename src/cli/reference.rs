@@ -50,7 +50,8 @@ impl Reference {
         namespace: Option<&str>,
     ) -> Result<WorkloadKey, Failed> {
         let all: Vec<(&str, &WorkloadKey)> = all.collect();
-        let found: Vec<&(&str, &WorkloadKey)> = all.iter().filter(|(kind, key)| self.means(kind, key, namespace)).collect();
+        let found: Vec<&(&str, &WorkloadKey)> =
+            all.iter().filter(|(kind, key)| self.means(kind, key, namespace)).collect();
         match found[..] {
             [(_, key)] => Ok((*key).clone()),
             [] => {
@@ -58,7 +59,9 @@ impl Reference {
                 let near = |key: &WorkloadKey| strsim::jaro_winkler(key.name(), &self.name);
                 let best = all.iter().max_by(|a, b| near(a.1).total_cmp(&near(b.1)));
                 Err(match best {
-                    Some((kind, key)) => failed.hint(format!("did you mean {kind}/{} in namespace {}?", key.name(), key.namespace())),
+                    Some((kind, key)) => {
+                        failed.hint(format!("did you mean {kind}/{} in namespace {}?", key.name(), key.namespace()))
+                    }
                     None => failed,
                 })
             }

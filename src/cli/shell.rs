@@ -62,7 +62,11 @@ impl Shell {
         let data_is_terminal = io::stdout().is_terminal();
         let talk_is_terminal = io::stderr().is_terminal();
         let seen = terminal_size::terminal_size().map(|(columns, _)| usize::from(columns.0));
-        let natural = if data_is_terminal { seen.map_or(WIDTH_OF_A_PIPE, |columns| columns.min(WIDEST)) } else { WIDTH_OF_A_PIPE };
+        let natural = if data_is_terminal {
+            seen.map_or(WIDTH_OF_A_PIPE, |columns| columns.min(WIDEST))
+        } else {
+            WIDTH_OF_A_PIPE
+        };
         let width = args.width.map_or(natural, usize::from);
         Self {
             look: Look { width, unicode: !args.no_unicode && speaks_unicode() },
@@ -179,7 +183,13 @@ fn painted(text: &str, colour: AnsiColor) -> String {
 
 /// Colours the words that charts and tables use for trouble.
 fn paint(text: &str) -> String {
-    let words = [("LATE", AnsiColor::Red), ("Late", AnsiColor::Red), ("OVER", AnsiColor::Red), ("AT RISK", AnsiColor::Yellow), ("AtRisk", AnsiColor::Yellow)];
+    let words = [
+        ("LATE", AnsiColor::Red),
+        ("Late", AnsiColor::Red),
+        ("OVER", AnsiColor::Red),
+        ("AT RISK", AnsiColor::Yellow),
+        ("AtRisk", AnsiColor::Yellow),
+    ];
     words.iter().fold(text.to_owned(), |text, (word, colour)| text.replace(word, &painted(word, *colour)))
 }
 

@@ -61,7 +61,10 @@ fn misses_hard_deadline(loaded: &Loaded, plan: &Plan) -> bool {
     let hard = |due: Option<&crate::plan::snapshot::Due>| due.is_some_and(|due| due.policy == DeadlinePolicy::Hard);
     let late = |release: &&Release| release.verdict == Verdict::Late;
     let of = |snapshot: &Snapshot, release: &Release| {
-        snapshot.workloads.iter().any(|it| it.key == release.workload && it.kind == release.kind && hard(it.due.as_ref()))
+        snapshot
+            .workloads
+            .iter()
+            .any(|it| it.key == release.workload && it.kind == release.kind && hard(it.due.as_ref()))
     };
     plan.releases.iter().filter(late).any(|release| of(&assembled.snapshot, release))
         || assembled.unplaceable.iter().any(|one| hard(one.due.as_ref()))
@@ -76,8 +79,7 @@ fn stopped_at_limit(policy: &Policy, plan: &Plan) -> bool {
 
 /// Whether two plans release the same work at the same time on the same flavor.
 pub(super) fn unchanged(plan: &Plan, previous: &Plan) -> bool {
-    let place = |release: &Release| {
-        (release.workload.clone(), release.flavor.clone(), release.start, release.pieces.clone())
-    };
+    let place =
+        |release: &Release| (release.workload.clone(), release.flavor.clone(), release.start, release.pieces.clone());
     plan.releases.iter().map(place).eq(previous.releases.iter().map(place))
 }
