@@ -40,7 +40,7 @@ pub(super) struct DemoArgs {
 pub(super) fn run(args: DemoArgs, shell: &Shell) -> Result<Exit, Failed> {
     let overrides = Overrides { time_limit_millis: Some(SEARCH_MILLIS), ..Overrides::default() };
     let inputs: Vec<Input> = FILES.iter().map(|(name, text)| Input::text(name, text)).collect();
-    let loaded = load::accept(load::gather(&inputs, &load::given(overrides, None)), shell)?;
+    let loaded = load::accept(load::gather(&inputs, &load::given(overrides, None)))?;
     let solved = solve::solve(&loaded, shell)?;
     write::file(&args.out, &plan::page(&loaded, &solved))?;
     write::text(&story(&loaded, &solved, &args, shell), None, shell)?;

@@ -1,7 +1,6 @@
 //! `stagger import`: a trace from elsewhere as manifests that plan to the same snapshot, with an account of every row.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use chrono_tz::Tz;
 use clap::{Args, Subcommand, ValueEnum};
@@ -10,9 +9,9 @@ use super::exit::{Exit, Failed};
 use super::shell::Shell;
 use super::write;
 use crate::calendar;
-use crate::failure::{Finding, SourceFile};
+use crate::failure::Finding;
 use crate::scenario::import::{
-    self, BYTES_MAX, Import, ImportReport, PoolShare, Settings, manifests, openb, philly, swf,
+    self, BYTES_MAX, Import, PoolShare, Request, Settings, TraceFile, document, manifests, openb, swf, text,
 };
 use crate::units::{Seconds, Timestamp};
 
@@ -50,9 +49,9 @@ enum Format {
     Openb {
         #[command(flatten)]
         shared: SharedArgs,
-        /// The node list
+        /// The node list, whose GPUs are the capacity; without it --pool or --gpus says what there is
         #[arg(long, env = "STAGGER_NODES", value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
-        nodes: PathBuf,
+        nodes: Option<PathBuf>,
         /// Take this share of the nodes of each model
         #[arg(long, env = "STAGGER_SCALE", value_name = "PERCENT", default_value = "100", value_parser = clap::value_parser!(u32).range(1..=100))]
         scale: u32,
@@ -108,8 +107,10 @@ fn pool(text: &str) -> Result<Pool, String> {
 enum Output {
     /// The manifests
     Yaml,
-    /// The account of the import
+    /// The account of the import, as a document
     Json,
+    /// The account of the import, for people
+    Text,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -137,39 +138,44 @@ enum ServingArg {
 }
 
 pub(super) fn run(args: ImportArgs, shell: &Shell) -> Result<Exit, Failed> {
-    let (shared, outcome) = match args.format {
-        Format::Philly { shared } => {
-            let outcome = open(&shared.file).and_then(|file| Ok(philly::read(&file, &settings(&shared)?)))?;
-            (shared, outcome)
-        }
-        Format::Swf { shared, procs_per_gpu, runtime } => {
-            let runtime = match runtime {
-                RuntimeArg::Recorded => swf::RuntimeFrom::Recorded,
-                RuntimeArg::Requested => swf::RuntimeFrom::Requested,
-            };
-            let choices = swf::Choices { procs_per_gpu, runtime };
-            let outcome = open(&shared.file).and_then(|file| Ok(swf::read(&file, &settings(&shared)?, choices)))?;
-            (shared, outcome)
-        }
-        Format::Openb { shared, nodes, scale, censored, serving } => {
-            let choices = openb::Choices { scale_percent: scale, censored: censored.into(), serving: serving.into() };
-            let nodes = open(&nodes)?;
-            let outcome =
-                open(&shared.file).and_then(|pods| Ok(openb::read(&nodes, &pods, &settings(&shared)?, choices)))?;
-            (shared, outcome)
-        }
+    let (format, files, shared) = args.format.parts();
+    let request = Request { format, settings: settings(&shared)? };
+    let files = files.iter().map(|path| open(path)).collect::<Result<Vec<_>, _>>()?;
+    let import = import::run(&request, files).or_else(|findings| refuse(&findings, shell))?;
+    shell.findings(&import.findings);
+    let text = match shared.output {
+        Output::Yaml => manifests::yaml(&import),
+        Output::Json => document::to_json(&import),
+        Output::Text => text::account(&import),
     };
-    match outcome {
-        Err(findings) => refuse(&findings, shell),
-        Ok(import) => {
-            shell.findings(&import.findings);
-            let text = match shared.output {
-                Output::Yaml => manifests::yaml(&import),
-                Output::Json => json(&import.report)?,
-            };
-            write::data(&text, shared.out.as_deref(), shell)?;
-            account(&import, shell);
-            Ok(Exit::Fine)
+    write::data(&text, shared.out.as_deref(), shell)?;
+    if shared.output != Output::Text {
+        for line in text::account(&import).lines() {
+            shell.talk(line);
+        }
+    }
+    Ok(Exit::Fine)
+}
+
+impl Format {
+    /// The library's request, the files in its order, and what all formats share.
+    fn parts(self) -> (import::Format, Vec<PathBuf>, SharedArgs) {
+        match self {
+            Self::Philly { shared } => (import::Format::Philly, vec![shared.file.clone()], shared),
+            Self::Swf { shared, procs_per_gpu, runtime } => {
+                let runtime = match runtime {
+                    RuntimeArg::Recorded => swf::RuntimeFrom::Recorded,
+                    RuntimeArg::Requested => swf::RuntimeFrom::Requested,
+                };
+                let choices = swf::Choices { procs_per_gpu, runtime };
+                (import::Format::Swf(choices), vec![shared.file.clone()], shared)
+            }
+            Self::Openb { shared, nodes, scale, censored, serving } => {
+                let choices =
+                    openb::Choices { scale_percent: scale, censored: censored.into(), serving: serving.into() };
+                let files = nodes.into_iter().chain([shared.file.clone()]).collect();
+                (import::Format::Openb(choices), files, shared)
+            }
         }
     }
 }
@@ -208,7 +214,7 @@ fn settings(shared: &SharedArgs) -> Result<Settings, Failed> {
     })
 }
 
-fn open(path: &Path) -> Result<Arc<SourceFile>, Failed> {
+fn open(path: &Path) -> Result<TraceFile, Failed> {
     let shown = path.display().to_string();
     let failed = |error: std::io::Error| Failed::file("read", &shown, error);
     let known = std::fs::metadata(path).map_err(failed)?;
@@ -217,41 +223,11 @@ fn open(path: &Path) -> Result<Arc<SourceFile>, Failed> {
         return Err(Failed::file("read", &shown, format!("it has more than the {BYTES_MAX} bytes that are read")));
     }
     let bytes = std::fs::read(path).map_err(failed)?;
-    import::decode(&shown, bytes).map_err(|finding| Failed {
-        exit: Exit::Refused,
-        message: finding.message,
-        hint: finding.hint,
-    })
+    Ok(TraceFile { path: shown, bytes })
 }
 
-fn refuse(findings: &[Finding], shell: &Shell) -> Result<Exit, Failed> {
+fn refuse(findings: &[Finding], shell: &Shell) -> Result<Import, Failed> {
     shell.findings(findings);
     let message = "the trace is refused; nothing was written".to_owned();
     Err(Failed { exit: Exit::Refused, message, hint: None })
-}
-
-fn json(report: &ImportReport) -> Result<String, Failed> {
-    let text = serde_json::to_string_pretty(report);
-    text.map(|text| text + "\n").map_err(|error| Failed::usage(format!("failed to write JSON: {error}")))
-}
-
-/// What was kept, left out and assumed, for people.
-fn account(import: &Import, shell: &Shell) {
-    let report = &import.report;
-    shell.talk(&format!(
-        "{}: {} of {} rows kept, over {}",
-        report.file,
-        report.rows_kept,
-        report.rows_read,
-        report.span()
-    ));
-    for (reason, rows) in &report.rows_dropped {
-        shell.talk(&format!("  left out {rows}: {reason:?}"));
-    }
-    let (capacity, peak) =
-        (report.resource.quantity(report.capacity), report.resource.quantity(report.peak_demand.amount));
-    shell.talk(&format!("  {} {}: {capacity} in the pool, {peak} wanted at the peak", report.hours, "hours of work"));
-    for statement in &report.statements {
-        shell.talk(&format!("  {statement}"));
-    }
 }

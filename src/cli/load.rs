@@ -47,15 +47,16 @@ fn promised(release: &crate::plan::proposal::Release) -> PreviousRelease {
 /// # Errors
 /// When something in them is an error: all findings have been told by then.
 pub(super) fn load(paths: &[PathBuf], given: &Given, shell: &Shell) -> Result<Loaded, Failed> {
-    accept(gather(&inputs(paths)?, given), shell)
+    let gathered = gather(&inputs(paths)?, given);
+    shell.findings(&gathered.findings);
+    accept(gathered)
 }
 
-/// Tells the findings, and refuses when one of them is an error.
+/// Refuses when one of the findings is an error.
 ///
 /// # Errors
 /// As [`load`].
-pub(super) fn accept(gathered: Gathered, shell: &Shell) -> Result<Loaded, Failed> {
-    shell.findings(&gathered.findings);
+pub(super) fn accept(gathered: Gathered) -> Result<Loaded, Failed> {
     let Gathered { assembled, findings, title } = gathered;
     match refusal(&findings) {
         None => Ok(Loaded { assembled, findings, title }),

@@ -1,6 +1,3 @@
-//! One file per subcommand.
-
-pub mod diagnostics;
 //! The command line: one file per subcommand, each `run(arguments, shell) -> Result<Exit, Failed>`.
 //!
 //! Data goes to standard output, talk to standard error, so that output can always be piped. Meaning never rests on

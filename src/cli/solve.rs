@@ -10,7 +10,7 @@ use crate::failure::Severity;
 use crate::plan::curve::Baseline;
 use crate::plan::proposal::{Plan, Release, Status, Verdict};
 use crate::plan::snapshot::{DeadlinePolicy, Policy, Snapshot};
-use crate::plan::{check, propose};
+use crate::plan::{check, explain, propose};
 
 /// A plan that has passed its check, with what belongs beside it.
 pub(super) struct Solved {
@@ -33,6 +33,9 @@ pub(super) fn solve(loaded: &Loaded, shell: &Shell) -> Result<Solved, Failed> {
         let message = "the plan did not pass its own check and is not shown: this is a bug in stagger".to_owned();
         let hint = "please report it with the input".to_owned();
         return Err(Failed { exit: Exit::Bug, message, hint: Some(hint) });
+    }
+    if plan.releases.iter().any(|release| release.reasons.is_empty()) {
+        explain::reasons(snapshot, policy, &mut plan.releases);
     }
     let (summary, kueue) = before::kueue_alone(snapshot);
     plan.before.kueue_alone = Some(summary);
@@ -71,10 +74,13 @@ fn misses_hard_deadline(loaded: &Loaded, plan: &Plan) -> bool {
 }
 
 /// The search used up its time, and neither a proof nor the wanted gap was reached.
+///
+/// The search shares its time out among phases, and the last may end early: half of it spent without a proof counts as
+/// stopped by the limit, a small part of it as having nothing left to try.
 fn stopped_at_limit(policy: &Policy, plan: &Plan) -> bool {
     let wanted = u64::from(policy.gap_permille) * 1000;
     let good = plan.quality.status == Status::Optimal || plan.quality.gap_millionths.is_some_and(|gap| gap <= wanted);
-    policy.step_limit.is_none() && plan.quality.millis >= policy.time_limit_millis && !good
+    policy.step_limit.is_none() && plan.quality.millis * 2 + 1 >= policy.time_limit_millis && !good
 }
 
 /// Whether two plans release the same work at the same time on the same flavor.
