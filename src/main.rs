@@ -1,1 +1,5 @@
-fn main() {}
+//! `stagger`, the command line.
+
+fn main() -> std::process::ExitCode {
+    stagger::cli::main()
+}

@@ -98,6 +98,12 @@ impl Money {
         format!("{sign}{whole}.{}", &digits[..kept])
     }
 
+    /// The amount to two places, ties to even: for tables. Documents carry [`Self::decimal`].
+    #[must_use]
+    pub fn cents(self) -> String {
+        Self { nanos: div_round_half_even(self.nanos, 10_000_000) * 10_000_000 }.decimal()
+    }
+
     /// Reads plain decimal notation (`2.50`, `-3`, `0.000000001`); no exponent, at most nine decimal places.
     ///
     /// # Errors

@@ -27,7 +27,7 @@ pub struct Look {
 /// Below this a chart says nothing.
 pub const NARROWEST: usize = 50;
 /// More workloads than this are shown as groups: a terminal page.
-const MOST_ROWS: usize = 40;
+const MOST_ROWS: usize = 45;
 /// Notes at the right end of a row may not take more than this from the chart.
 const LONGEST_NOTE: usize = 26;
 
@@ -216,7 +216,7 @@ fn curves(snapshot: &Snapshot, plan: &Plan, kueue: Option<&Baseline>) -> Vec<Cur
 fn legend(rows: &[Row], grid: &Grid, glyphs: &Glyphs) -> String {
     let mut parts = vec![format!("one column is {}", grid.step)];
     for (glyph, meaning) in glyphs.meanings() {
-        if rows.iter().any(|row| row.draw(grid, glyphs).contains(glyph)) {
+        if rows.iter().any(|row| row.is_single() && row.draw(grid, glyphs).contains(glyph)) {
             parts.push(format!("{glyph} {meaning}"));
         }
     }

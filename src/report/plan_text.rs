@@ -152,8 +152,8 @@ pub fn fix(plan: &Plan, fix: &Fix) -> String {
     match fix {
         Fix::AddCapacity { flavor, resource, quantity, from, to, cost } => {
             let currency = plan.summary.currency.as_deref().unwrap_or("");
-            let price =
-                cost.map_or_else(String::new, |money| format!(", for {money} {currency}").trim_end().to_owned());
+            let price = cost
+                .map_or_else(String::new, |money| format!(", for {} {currency}", money.cents()).trim_end().to_owned());
             let amount = resource.quantity(*quantity);
             format!("{amount} more {flavor} ({resource}) from {} to {}{price}", time(*from), time(*to))
         }

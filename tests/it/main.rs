@@ -6,6 +6,7 @@ mod books;
 mod brute;
 mod check;
 mod check_quota;
+mod cli;
 mod codes;
 mod diagnostics;
 mod explain;

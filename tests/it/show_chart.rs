@@ -178,7 +178,7 @@ fn many_workloads_become_groups_with_counts() {
             a100 capacity  ▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄ at most 8
               planned      ▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄  peak 8 of 8
               at once      ███                                            peak 120 of 8 OVER
-            one column is 10 min   █ planned
+            one column is 10 min
 
             112 of 120 deadlines met with the 8 a100 you have; started at once they would need 120. 8 late: evals/job-112 by 30 min, evals/job-113 by 30 min, evals/job-114 by 30 min and 5 more. Last one ends 19:30.
         "#]],

@@ -114,6 +114,11 @@ impl Row {
         }
     }
 
+    /// Whether it is one workload, whose glyphs mean states and not heights.
+    pub(super) fn is_single(&self) -> bool {
+        matches!(self.body, Body::Planned { .. } | Body::Running { .. })
+    }
+
     /// The row's cells.
     pub(super) fn draw(&self, grid: &Grid, glyphs: &Glyphs) -> String {
         let mut cells = vec![' '; grid.columns];

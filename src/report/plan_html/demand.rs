@@ -16,6 +16,8 @@ const TOP: i64 = 12;
 const BOTTOM: i64 = 160;
 /// A page with more pictures than this is not looked at; the table below has every cell.
 const MOST_CELLS: usize = 8;
+/// A demand of more than so many times the capacity is cut off.
+const CUT: i64 = 4;
 
 pub(super) fn section(page: &Page<'_>) -> String {
     let over = page.plan.before.all_at_once.peak.iter().any(|peak| peak.peak > peak.capacity);
@@ -46,14 +48,20 @@ fn multiples(page: &Page<'_>, at: usize, cell: CellId) -> String {
     }
     curves.push(("All at once", curve::at_once(snapshot, cell)));
     let axis = common_axis(page, &curves);
-    let most = curves.iter().map(|(_, steps)| steps.most()).fold(capacity.most(), Ord::max).max(Amount(1));
+    // Starting everything at once can want many times the capacity; cut there, the other curves stay readable.
+    let cut = Amount(capacity.most().0.saturating_mul(CUT)).max(curves[0].1.most());
+    let most = curves.iter().map(|(_, steps)| steps.most().min(cut)).fold(capacity.most(), Ord::max).max(Amount(1));
     let running = curve::running(snapshot, cell);
     let name = format!("{} {}", shown.flavor, shown.resource);
     let mut html = format!("<h3>{}</h3>\n<div class=\"pair\">\n", Escaped(&name));
     for (number, (label, steps)) in curves.iter().enumerate() {
         let peak = shown.resource.quantity(steps.most());
         let offered = shown.resource.quantity(capacity.most());
-        let over = if steps.most() > capacity.most() { ": too many" } else { "" };
+        let over = match (steps.most() > capacity.most(), steps.most() > most) {
+            (_, true) => ": too many, cut off here",
+            (true, _) => ": too many",
+            _ => "",
+        };
         let caption = format!("{label}: peak {peak} of {offered}{over}");
         let small = Small { snapshot, axis: &axis, most, capacity: &capacity, running: &running, cell };
         let svg = small.draw(&format!("demand-{at}-{number}"), &format!("{name}, {label}"), &caption, steps);
@@ -185,7 +193,7 @@ pub(super) fn area(steps: &Steps, span: (Timestamp, Timestamp), time: &Scale, he
 fn figures(page: &Page<'_>) -> String {
     let plan = page.plan;
     let before = &plan.before;
-    let mut columns: Vec<(&str, &Summary)> = vec![("#All at once", &before.all_at_once)];
+    let mut columns: Vec<(&str, &Summary)> = vec![("#All at once, quota ignored", &before.all_at_once)];
     columns.extend(before.kueue_alone.as_ref().map(|kueue| ("#Kueue alone", kueue)));
     columns.push(("#Staggered", &plan.summary));
     let titles: Vec<&str> = std::iter::once("").chain(columns.iter().map(|(title, _)| *title)).collect();
@@ -209,7 +217,7 @@ fn figures(page: &Page<'_>) -> String {
     if columns.iter().any(|(_, summary)| summary.cost.is_some()) {
         let currency = plan.summary.currency.as_deref().unwrap_or("");
         let label = format!("Cost in {currency}");
-        rows.push(row(label, &|it| it.cost.map_or_else(|| "-".to_owned(), crate::units::Money::decimal)));
+        rows.push(row(label, &|it| it.cost.map_or_else(|| "-".to_owned(), crate::units::Money::cents)));
     }
     table("figures", &titles, rows)
 }

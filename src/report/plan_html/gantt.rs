@@ -47,6 +47,8 @@ pub(super) fn section(page: &Page<'_>) -> String {
     let late = page.plan.summary.late;
     let takeaway = match (page.plan.releases.len(), late) {
         (0, _) => "Only running work is shown.".to_owned(),
+        (count, 0) if count > MOST_ROWS => format!("{count} workloads by queue and class; none is late."),
+        (count, _) if count > MOST_ROWS => format!("{count} workloads by queue and class; {late} are late."),
         (count, 0) => format!("{count} workloads; every bar ends before its triangle or has none."),
         (count, _) => format!("{count} workloads; {late} end after their triangle: crossed and named LATE."),
     };
@@ -161,8 +163,8 @@ fn frame(svg: &mut Svg, page: &Page<'_>, axis: &Axis, time: &Scale, bottom: i64)
     }
     let x = time.at(page.plan.now.0);
     svg.line("now", (x, px(TOP - 6)), (x, px(bottom + 4)));
-    svg.text("soft", (px(LEFT - 8), px(TOP - 10)), Anchor::End, &format!("now {}", moment(page.plan, page.plan.now)));
-    svg.text("soft", (px(RIGHT + 8), px(TOP - 10)), Anchor::Start, axis.zone.name());
+    svg.text("soft", (px(LEFT - 28), px(TOP - 10)), Anchor::End, &format!("now {}", moment(page.plan, page.plan.now)));
+    svg.text("soft", (px(RIGHT + 8), px(TOP - 25)), Anchor::Start, axis.zone.name());
     svg.line("axis", (px(LEFT), px(bottom)), (px(RIGHT), px(bottom)));
 }
 

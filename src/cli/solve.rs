@@ -1,0 +1,91 @@
+//! Propose, check, and set beside it what Kueue alone would do.
+
+use super::before;
+use super::exit::{Exit, Failed};
+use super::interrupt;
+use super::load::Loaded;
+use super::progress::Ticker;
+use super::shell::Shell;
+use crate::failure::Severity;
+use crate::plan::curve::Baseline;
+use crate::plan::proposal::{Plan, Release, Status, Verdict};
+use crate::plan::snapshot::{DeadlinePolicy, Policy, Snapshot};
+use crate::plan::{check, explain, propose};
+
+/// A plan that has passed its check, with what belongs beside it.
+pub(super) struct Solved {
+    pub(super) plan: Plan,
+    pub(super) kueue: Baseline,
+}
+
+/// Plans. Ctrl-C stops the search, not the command.
+///
+/// # Errors
+/// A plan that does not pass its own check is a bug, and is not shown.
+pub(super) fn solve(loaded: &Loaded, shell: &Shell) -> Result<Solved, Failed> {
+    let (snapshot, policy) = (&loaded.assembled.snapshot, &loaded.assembled.policy);
+    let ticker = Ticker::start(shell, policy.time_limit_millis);
+    let mut plan = propose(snapshot, policy, &ticker);
+    ticker.finish(shell);
+    let found = check(snapshot, policy, &plan);
+    if found.iter().any(|finding| finding.severity == Severity::Error) {
+        shell.findings(&found);
+        let message = "the plan did not pass its own check and is not shown: this is a bug in stagger".to_owned();
+        let hint = "please report it with the input".to_owned();
+        return Err(Failed { exit: Exit::Bug, message, hint: Some(hint) });
+    }
+    if plan.releases.iter().any(|release| release.reasons.is_empty()) {
+        explain::reasons(snapshot, policy, &mut plan.releases);
+    }
+    let (summary, kueue) = before::kueue_alone(snapshot);
+    plan.before.kueue_alone = Some(summary);
+    plan.problems.extend(loaded.findings.iter().cloned());
+    Ok(Solved { plan, kueue })
+}
+
+/// How a command that planned ends.
+pub(super) fn exit(loaded: &Loaded, plan: &Plan, fail_on_risk: bool) -> Exit {
+    if interrupt::pressed() {
+        return Exit::Interrupted;
+    }
+    if misses_hard_deadline(loaded, plan) {
+        return Exit::Infeasible;
+    }
+    let summary = &plan.summary;
+    if fail_on_risk && summary.at_risk + summary.late > 0 {
+        return Exit::AtRisk;
+    }
+    if stopped_at_limit(&loaded.assembled.policy, plan) { Exit::Limit } else { Exit::Fine }
+}
+
+/// A hard deadline is missed by work that is planned late, and by work that can never be admitted.
+fn misses_hard_deadline(loaded: &Loaded, plan: &Plan) -> bool {
+    let assembled = &loaded.assembled;
+    let hard = |due: Option<&crate::plan::snapshot::Due>| due.is_some_and(|due| due.policy == DeadlinePolicy::Hard);
+    let late = |release: &&Release| release.verdict == Verdict::Late;
+    let of = |snapshot: &Snapshot, release: &Release| {
+        snapshot
+            .workloads
+            .iter()
+            .any(|it| it.key == release.workload && it.kind == release.kind && hard(it.due.as_ref()))
+    };
+    plan.releases.iter().filter(late).any(|release| of(&assembled.snapshot, release))
+        || assembled.unplaceable.iter().any(|one| hard(one.due.as_ref()))
+}
+
+/// The search used up its time, and neither a proof nor the wanted gap was reached.
+///
+/// The search shares its time out among phases, and the last may end early: half of it spent without a proof counts as
+/// stopped by the limit, a small part of it as having nothing left to try.
+fn stopped_at_limit(policy: &Policy, plan: &Plan) -> bool {
+    let wanted = u64::from(policy.gap_permille) * 1000;
+    let good = plan.quality.status == Status::Optimal || plan.quality.gap_millionths.is_some_and(|gap| gap <= wanted);
+    policy.step_limit.is_none() && plan.quality.millis * 2 + 1 >= policy.time_limit_millis && !good
+}
+
+/// Whether two plans release the same work at the same time on the same flavor.
+pub(super) fn unchanged(plan: &Plan, previous: &Plan) -> bool {
+    let place =
+        |release: &Release| (release.workload.clone(), release.flavor.clone(), release.start, release.pieces.clone());
+    plan.releases.iter().map(place).eq(previous.releases.iter().map(place))
+}
