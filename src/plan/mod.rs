@@ -4,6 +4,7 @@ pub mod axis;
 pub mod board;
 pub mod chart;
 pub mod check;
+pub mod conflict;
 pub mod curve;
 pub mod dice;
 pub mod document;
