@@ -8,6 +8,7 @@ mod check;
 mod check_quota;
 mod codes;
 mod diagnostics;
+mod conflict;
 mod explain;
 mod given;
 mod import_account;

@@ -64,14 +64,18 @@ fn at_node(snapshot: &Snapshot, policy: &Policy, late: usize, cell: CellId, node
         .filter_map(|at| Need::of(snapshot, policy, at, cell))
         .collect();
     let own = needs.iter().find(|need| need.workload == late)?;
-    let starts = nearest(needs.iter().map(|need| need.earliest).filter(|at| *at < own.due), own.earliest);
-    let dues = nearest(needs.iter().map(|need| need.due).filter(|at| *at > own.earliest), own.due);
+    // Energies bend where a run may begin or must begin, must end or may end.
+    let starts = needs.iter().flat_map(|need| [need.earliest, need.latest_start()]).filter(|at| *at < own.due);
+    let starts = nearest(starts, own.earliest);
+    let dues = needs.iter().flat_map(|need| [need.due, need.earliest_end()]).filter(|at| *at > own.earliest);
+    let dues = nearest(dues, own.due);
     let mut best: Option<Certificate> = None;
     for &from in &starts {
         for &to in dues.iter().filter(|to| from < **to) {
             let held = free.energy(from, to);
             if let Some((workloads, needed)) = overload(&needs, own, from, to, held) {
-                let shorter = |best: &Certificate| (workloads.len(), to - from) < (best.workloads.len(), best.to - best.from);
+                let shorter =
+                    |best: &Certificate| (workloads.len(), to - from) < (best.workloads.len(), best.to - best.from);
                 if best.as_ref().is_none_or(shorter) {
                     let amount = free.constant(from, to);
                     best = Some(Certificate { workloads, cell, node, from, to, needed, held, amount });
@@ -83,7 +87,13 @@ fn at_node(snapshot: &Snapshot, policy: &Policy, late: usize, cell: CellId, node
 }
 
 /// The fewest workloads, `own` among them, that still overload the interval; those that need least are let go first.
-fn overload(needs: &[Need<'_>], own: &Need<'_>, from: Timestamp, to: Timestamp, held: i128) -> Option<(Vec<usize>, i128)> {
+fn overload(
+    needs: &[Need<'_>],
+    own: &Need<'_>,
+    from: Timestamp,
+    to: Timestamp,
+    held: i128,
+) -> Option<(Vec<usize>, i128)> {
     let mut energies: Vec<_> = needs
         .iter()
         .map(|need| (need.energy(from, to), need.workload))
@@ -139,6 +149,18 @@ impl<'a> Need<'a> {
         let need = Self { workload: at, given, policy, cell, earliest, due };
         // What is too long for its own window conflicts with nobody but itself.
         given.options.iter().any(|option| need.is_in_time(option)).then_some(need)
+    }
+
+    fn shortest(&self) -> Seconds {
+        self.given.options.iter().map(|option| option.held(self.policy.promise)).min().unwrap_or_default()
+    }
+
+    fn latest_start(&self) -> Timestamp {
+        self.due - self.shortest()
+    }
+
+    fn earliest_end(&self) -> Timestamp {
+        self.earliest + self.shortest()
     }
 
     fn is_in_time(&self, option: &RunOption) -> bool {

@@ -6,10 +6,10 @@
 //! deadlines. Order: what costs nothing (an earlier start, a declared tolerance, another flavor, a later deadline), then
 //! capacity by its price.
 
-use crate::plan::check::{capacity_ok, cost_of};
+use crate::plan::check::{capacity_ok, cost_of, held_until};
 use crate::plan::proposal::{Fix, Plan};
 use crate::plan::snapshot::{
-    CellId, Interruption, NodeKind, NodeId, RunOption, Snapshot, Window, WindowEffect, Workload,
+    CellId, Interruption, NodeId, NodeKind, Policy, RunOption, Snapshot, Window, WindowEffect, Workload,
 };
 use crate::units::{Amount, Seconds, Timestamp};
 
@@ -63,6 +63,8 @@ struct Bench<'a> {
     members: Vec<usize>,
     /// Value that may be missed at most.
     missed_max: i128,
+    /// What divides every span of the snapshot: starts and ends that matter lie on its multiples from now.
+    grain: Seconds,
 }
 
 impl<'a> Bench<'a> {
@@ -70,11 +72,14 @@ impl<'a> Bench<'a> {
         let all = trials.snapshot;
         let hard: Vec<_> = (0..all.workloads.len()).filter(|at| hard_due(&all.workloads[*at]).is_some()).collect();
         let late = missed(all, plan);
-        let missed_max = late.iter().filter(|at| !set.contains(at)).map(|at| i128::from(all.workloads[*at].value)).sum();
+        let missed_max =
+            late.iter().filter(|at| !set.contains(at)).map(|at| i128::from(all.workloads[*at].value)).sum();
         let mut ordered: Vec<_> = set.to_vec();
         ordered.sort_by_key(|at| (!late.contains(at), *at));
         let members = ordered.iter().filter_map(|at| hard.binary_search(at).ok()).collect();
-        Self { trials, snapshot: trials.only(&hard), members, missed_max }
+        let snapshot = trials.only(&hard);
+        let grain = grain(&snapshot, trials.policy);
+        Self { trials, snapshot, members, missed_max, grain }
     }
 
     /// The plan of a changed snapshot, if it resolves the conflict.
@@ -112,15 +117,15 @@ impl<'a> Bench<'a> {
             self.resolved(|snapshot| snapshot.windows.push(window))
         };
         let most: i64 = self.members.iter().map(|at| most_of(self.member(*at), cell)).fold(0, i64::saturating_add);
-        let least = certificate.map_or(1, |c| (c.needed - c.held).div_euclid(i128::from((to - from).0).max(1)) + 1);
+        // What is lacking, spread over the interval and rounded up.
+        let lacking = |c: &Certificate| -(c.held - c.needed).div_euclid(i128::from((c.to - c.from).0.max(1)));
+        let least = certificate.map_or(1, lacking);
         let least = i64::try_from(least).unwrap_or(1).clamp(1, most.max(1));
-        let (mut enough, mut outcome) = match with(least) {
-            Some(outcome) => (least, outcome),
-            None => (most, with(most)?),
+        let (mut too_few, mut enough, mut outcome) = match with(least) {
+            Some(outcome) => (least - 1, least, outcome),
+            None => (least, most, with(most)?),
         };
-        let mut too_few = if enough == least { least - 1 } else { least };
-        // Below the certificate's own quotient nothing helps, so only what lies above was in question.
-        while enough - too_few > 1 && enough != least {
+        while enough - too_few > 1 {
             let middle = too_few + (enough - too_few) / 2;
             match with(middle) {
                 Some(better) => (enough, outcome) = (middle, better),
@@ -170,7 +175,8 @@ impl<'a> Bench<'a> {
         let room: Seconds = self.members.iter().map(|at| self.held(*at)).sum();
         let tried = self.members.iter().take(MEMBERS_MAX);
         let moves = tried.filter_map(|&at| Some((self.smallest_move(at, room)?, at)));
-        let (by, at) = moves.min()?;
+        // The late ones come first, and stay first among equals.
+        let (by, at) = moves.min_by_key(|(by, _)| *by)?;
         let workload = self.member(at);
         Some(Fix::MoveDeadline { workload: workload.key.clone(), by, to: hard_due(workload)? + by })
     }
@@ -188,7 +194,7 @@ impl<'a> Bench<'a> {
         };
         let mut smallest = moved(room)?;
         for _ in 0..STEPS_MAX {
-            match moved(smallest - Seconds(1)) {
+            match moved(smallest - self.grain) {
                 Some(smaller) if smaller > Seconds::ZERO => smallest = smaller,
                 _ => break,
             }
@@ -211,25 +217,26 @@ impl<'a> Bench<'a> {
             if !helps(room) {
                 return None;
             }
-            let (mut too_little, mut by) = (Seconds::ZERO, room);
+            let (mut too_few, mut grains) = (0, room.0 / self.grain.0);
             for _ in 0..STEPS_MAX * 2 {
-                // Whole minutes are what people write into notBefore.
-                let middle = Seconds((too_little.0 + by.0) / 2 / 60 * 60);
-                if middle <= too_little {
+                let middle = too_few + (grains - too_few) / 2;
+                if middle == too_few {
                     break;
                 }
-                if helps(middle) {
-                    by = middle;
+                if helps(Seconds(middle * self.grain.0)) {
+                    grains = middle;
                 } else {
-                    too_little = middle;
+                    too_few = middle;
                 }
             }
+            let by = Seconds(grains * self.grain.0);
             Some(Fix::StartEarlier { workload: self.member(at).key.clone(), by })
         })
     }
 
     fn use_flavor(&self) -> Option<Fix> {
-        let candidates = self.members.iter().flat_map(|&at| self.excluded(at).into_iter().map(move |option| (at, option)));
+        let candidates =
+            self.members.iter().flat_map(|&at| self.excluded(at).into_iter().map(move |option| (at, option)));
         candidates.take(MEMBERS_MAX).find_map(|(at, option)| {
             let flavor = option.flavor.clone();
             self.resolved(|snapshot| snapshot.workloads[at].options.push(option))?;
@@ -292,4 +299,22 @@ fn addition(node: NodeId, cell: CellId, quantity: Amount, start: Timestamp, end:
 fn most_of(workload: &Workload, cell: CellId) -> i64 {
     let amounts = workload.options.iter().flat_map(|option| &option.uses).filter(|(of, _)| *of == cell);
     amounts.map(|(_, amount)| amount.0).max().unwrap_or(0)
+}
+
+/// The greatest common divisor of all spans from now, at least a second.
+fn grain(snapshot: &Snapshot, policy: &Policy) -> Seconds {
+    let from_now = |at: Timestamp| at.0.abs_diff(snapshot.now.0);
+    let workloads = snapshot.workloads.iter().flat_map(|workload| {
+        let held = workload.options.iter().map(|option| option.held(policy.promise).0.unsigned_abs());
+        let due = hard_due(workload).map(from_now);
+        held.chain(due).chain([from_now(workload.earliest_start.max(snapshot.now))])
+    });
+    let running = snapshot.running.iter().map(|running| from_now(held_until(snapshot, policy.promise, running)));
+    let windows = snapshot.windows.iter().flat_map(|window| [window.start, window.end]).map(from_now);
+    let divisor = workloads.chain(running).chain(windows).fold(0, gcd);
+    Seconds(i64::try_from(divisor.max(1)).unwrap_or(1))
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
 }

@@ -47,14 +47,7 @@ pub(super) fn is_below(snapshot: &Snapshot, id: NodeId, node: NodeId) -> bool {
     snapshot.path_to_root(id).any(|on_path| on_path == node)
 }
 
-fn free_at(
-    snapshot: &Snapshot,
-    policy: &Policy,
-    node: NodeId,
-    cell: CellId,
-    below: &[bool],
-    at: Timestamp,
-) -> i128 {
+fn free_at(snapshot: &Snapshot, policy: &Policy, node: NodeId, cell: CellId, below: &[bool], at: Timestamp) -> i128 {
     let is_in = |id: NodeId| below[id.0 as usize];
     let windows = |effect: WindowEffect| {
         snapshot.windows.iter().filter(move |window| {
@@ -64,9 +57,10 @@ fn free_at(
     let sum_in = |effect| -> i128 {
         windows(effect).filter(|window| is_in(window.node)).map(|window| i128::from(window.quantity.0)).sum()
     };
-    let running = snapshot.running.iter().filter(|running| {
-        is_in(running.queue) && at < held_until(snapshot, policy.promise, running)
-    });
+    let running = snapshot
+        .running
+        .iter()
+        .filter(|running| is_in(running.queue) && at < held_until(snapshot, policy.promise, running));
     let ran = running.flat_map(|running| &running.uses).filter(|(of, _)| *of == cell);
     let fixed = ran.map(|(_, amount)| i128::from(amount.0)).sum::<i128>() + sum_in(WindowEffect::Reserve);
 

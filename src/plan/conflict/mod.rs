@@ -71,7 +71,8 @@ pub fn conflicts(
 
 fn conflict_of(trials: &Trials<'_>, plan: &Plan, late: usize, limits: &Limits) -> Option<Conflict> {
     let (snapshot, policy) = (trials.snapshot, trials.policy);
-    let (set, irreducible, message, certificate) = if let Some(runtime) = certificate::too_long(snapshot, policy, late) {
+    let (set, irreducible, message, certificate) = if let Some(runtime) = certificate::too_long(snapshot, policy, late)
+    {
         // Alone it is impossible, and without it nothing is: no smaller set conflicts.
         (vec![late], true, words::too_long(snapshot, late, runtime), None)
     } else if let Some(certificate) = certificate::find(snapshot, policy, late) {

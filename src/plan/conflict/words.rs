@@ -16,7 +16,10 @@ pub(super) fn overload(snapshot: &Snapshot, certificate: &Certificate) -> String
     let flavor = &cell.flavor;
     let amount = match certificate.amount {
         Some(amount) if amount > 0 => {
-            format!(" ({} at a time)", cell.resource.quantity(crate::units::Amount(i64::try_from(amount).unwrap_or(i64::MAX))))
+            format!(
+                " ({} at a time)",
+                cell.resource.quantity(crate::units::Amount(i64::try_from(amount).unwrap_or(i64::MAX)))
+            )
         }
         _ => String::new(),
     };
