@@ -5,6 +5,7 @@ pub mod board;
 pub mod chart;
 pub mod check;
 pub mod columns;
+pub mod conflict;
 pub mod curve;
 pub mod dice;
 pub mod document;

@@ -407,3 +407,22 @@ fn peak_level(snapshot: &Snapshot, policy: &Policy, placements: &[Placement]) ->
 pub fn node(at: usize) -> NodeId {
     NodeId(u32::try_from(at).expect("a test's nodes must be few"))
 }
+
+/// Adds what is missing from `placements` behind everything else.
+pub fn started_at_all(snapshot: &Snapshot, policy: &Policy, mut placements: Vec<Placement>) -> Vec<Placement> {
+    let missing: Vec<_> = (0..snapshot.workloads.len())
+        .filter(|at| placements.iter().all(|placement| placement.workload != *at))
+        .collect();
+    for workload in missing {
+        let last = *instants(snapshot, policy, &placements).last().expect("now must be an instant");
+        let start = last.max(snapshot.workloads[workload].earliest_start);
+        let options = 0..snapshot.workloads[workload].options.len();
+        let fitting = options.map(|option| Placement { workload, option, start }).find(|candidate| {
+            let mut all = placements.clone();
+            all.push(*candidate);
+            fits(snapshot, policy, &all)
+        });
+        placements.extend(fitting);
+    }
+    placements
+}

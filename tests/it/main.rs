@@ -9,6 +9,7 @@ mod check_quota;
 mod cli;
 mod codes;
 mod diagnostics;
+mod conflict;
 mod explain;
 mod given;
 mod import_account;

@@ -180,9 +180,15 @@ fn gcd(a: i64, b: i64) -> i64 {
 }
 
 mod tests {
+    use stagger::plan::propose::propose;
+    use stagger::plan::watch::Unwatched;
+
     use super::*;
     use crate::given::touchstone;
     use crate::tiny;
+
+    /// Problems per law; thousands pass too, but take minutes without optimisation.
+    const SEEDS: u64 = 80;
 
     fn values(snapshot: &Snapshot, policy: &Policy) -> Vec<i128> {
         let (levels, _) = optimum(snapshot, policy).expect("every workload must fit some day");
@@ -199,7 +205,7 @@ mod tests {
 
     #[test]
     fn the_optimum_is_a_valid_plan_that_no_order_of_a_list_beats() {
-        for seed in 0..80 {
+        for seed in 0..SEEDS {
             let (snapshot, policy) = tiny::any(seed);
             let Some((levels, placements)) = optimum(&snapshot, &policy) else { continue };
             assert!(brute::fits(&snapshot, &policy, &placements), "seed {seed}");
@@ -212,5 +218,39 @@ mod tests {
                 assert!(!is_less(&listed, &levels), "seed {seed}: {listed:?} beats {levels:?}");
             }
         }
+    }
+
+    /// The planner, bounded by steps, on tiny problems: never better than the optimum, equal where it claims a proof, and
+    /// every level's bound at most what is possible once the levels before it are at their best.
+    #[test]
+    fn the_planner_is_never_better_and_as_good_where_it_says_proven() {
+        let mut wrong = Vec::new();
+        for seed in 0..SEEDS {
+            let (snapshot, policy) = tiny::any(seed);
+            let Some((best, _)) = optimum(&snapshot, &policy) else { continue };
+            let policy = Policy { step_limit: Some(3_000), ..policy };
+            // Shown only when something below panics.
+            println!("seed {seed}");
+            let plan = propose(&snapshot, &policy, &Unwatched);
+            let levels = plan.quality.levels.iter();
+            for (level, (name, value)) in levels.zip(&best) {
+                assert_eq!(level.name, *name, "seed {seed}");
+                let proven = level.bound == Some(level.value);
+                if level.value < *value {
+                    wrong.push(format!("seed {seed}: {name:?} {} beats the optimum {value}", level.value));
+                }
+                if level.bound.is_some_and(|bound| bound > *value) {
+                    wrong.push(format!("seed {seed}: {name:?} bound {:?} exceeds the optimum {value}", level.bound));
+                }
+                if proven && level.value != *value {
+                    wrong.push(format!("seed {seed}: {name:?} {} is called proven, best is {value}", level.value));
+                }
+                if level.value != *value {
+                    // Later levels are compared only among plans equal in the earlier ones.
+                    break;
+                }
+            }
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     }
 }

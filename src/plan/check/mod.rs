@@ -45,8 +45,8 @@ use std::collections::HashMap;
 use crate::calendar;
 use crate::failure::Finding;
 use crate::plan::proposal::{Plan, Release};
-use crate::plan::snapshot::{Policy, Promise, Running, Snapshot};
-use crate::units::Timestamp;
+use crate::plan::snapshot::{CellId, Policy, Promise, Running, Snapshot};
+use crate::units::{Amount, Money, Timestamp};
 
 /// A broken plan is broken after this many findings; more would only hide the first.
 pub const FINDINGS_MAX: usize = 200;
@@ -80,6 +80,18 @@ pub fn capacity_ok(snapshot: &Snapshot, policy: &Policy, releases: &[Release]) -
         capacity::check(&mut ctx, releases, &placed);
     }
     ctx.findings.into_iter().next().map_or(Ok(()), |first| Err(Box::new(first)))
+}
+
+/// What an amount of one cell costs over a span; `None` without a price for it.
+pub(in crate::plan) fn cost_of(
+    snapshot: &Snapshot,
+    cell: CellId,
+    amount: Amount,
+    start: Timestamp,
+    end: Timestamp,
+) -> Option<Money> {
+    money::price_of(snapshot, cell)?;
+    money::cost(snapshot, &[peaks::Use { uses: &[(cell, amount)], start, end }])
 }
 
 /// A release and what it turned out to be about.
