@@ -6,11 +6,13 @@ use super::interrupt;
 use super::load::Loaded;
 use super::progress::Ticker;
 use super::shell::Shell;
+use crate::clock::Stopwatch;
 use crate::failure::Severity;
 use crate::plan::curve::Baseline;
-use crate::plan::proposal::{Plan, Release, Status, Verdict};
+use crate::plan::proposal::{Conflict, Plan, Release, Status, Verdict};
 use crate::plan::snapshot::{DeadlinePolicy, Policy, Snapshot};
-use crate::plan::{check, explain, propose};
+use crate::plan::watch::{Progress, Watch};
+use crate::plan::{check, conflict, propose};
 
 /// A plan that has passed its check, with what belongs beside it.
 pub(super) struct Solved {
@@ -34,13 +36,48 @@ pub(super) fn solve(loaded: &Loaded, shell: &Shell) -> Result<Solved, Failed> {
         let hint = "please report it with the input".to_owned();
         return Err(Failed { exit: Exit::Bug, message, hint: Some(hint) });
     }
-    if plan.releases.iter().any(|release| release.reasons.is_empty()) {
-        explain::reasons(snapshot, policy, &mut plan.releases);
-    }
+    plan.infeasible = conflicts(snapshot, policy, &plan);
     let (summary, kueue) = before::kueue_alone(snapshot);
     plan.before.kueue_alone = Some(summary);
     plan.problems.extend(loaded.findings.iter().cloned());
     Ok(Solved { plan, kueue })
+}
+
+/// Search steps of each plan made to explain a conflict: enough to settle the few workloads that stand in one.
+const CONFLICT_STEPS: u64 = 20_000;
+/// Milliseconds of each such plan at most.
+const CONFLICT_MILLIS: u64 = 300;
+
+/// The conflicts behind missed hard deadlines. Large inputs get fewer trials: each costs a plan of everything.
+fn conflicts(snapshot: &Snapshot, policy: &Policy, plan: &Plan) -> Vec<Conflict> {
+    let small = Policy { step_limit: Some(CONFLICT_STEPS), time_limit_millis: CONFLICT_MILLIS, ..policy.clone() };
+    let solves_max = match snapshot.workloads.len() {
+        0..=300 => 40,
+        301..=1_500 => 12,
+        _ => 0,
+    };
+    let limits = conflict::Limits { solves_max, ..conflict::Limits::default() };
+    let solve = |snapshot: &Snapshot, policy: &Policy| propose(snapshot, policy, &Timed::start());
+    conflict::conflicts(snapshot, &small, plan, &solve, &limits)
+}
+
+/// A watch with a clock and nothing else, stopped by Ctrl-C.
+struct Timed(Stopwatch);
+
+impl Timed {
+    fn start() -> Self {
+        Self(Stopwatch::start())
+    }
+}
+
+impl Watch for Timed {
+    fn elapsed_millis(&self) -> u64 {
+        self.0.millis()
+    }
+    fn stopped(&self) -> bool {
+        interrupt::pressed()
+    }
+    fn progress(&self, _progress: &Progress) {}
 }
 
 /// How a command that planned ends.

@@ -29,6 +29,7 @@ pub mod proof;
 pub mod proposal;
 pub mod propose;
 pub mod relax;
+pub mod replan;
 pub mod search;
 pub mod sentence;
 pub mod snapshot;

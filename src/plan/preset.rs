@@ -44,7 +44,7 @@ fn earliest_finish(
     if sum > floor && !relax::completion(desk, &mut board, ceilings, proof, effort) {
         lower_sum(&mut board, &price, floor, &mut dice, &mut effort.slice(20));
     }
-    desk.stands(&board, ceilings)
+    desk.stands_under(&board, ceilings.unwrap_or_default(), &|_, _| false)
 }
 
 fn lowest_peak(desk: &Desk<'_>, board: &Board<'_>, proof: &mut Proof, effort: &mut Effort<'_>) -> Stands {
@@ -106,7 +106,7 @@ fn lowest_cost(desk: &Desk<'_>, mut board: Board<'_>, proof: &mut Proof, effort:
         proof.learn(LevelName::Cost, 0, Kind::Trivial);
     }
     relax::cost(desk, &mut board, proof, effort);
-    desk.stands(&board, None)
+    desk.stands(&board)
 }
 
 /// Value × end, in slots.

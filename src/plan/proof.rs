@@ -95,8 +95,9 @@ impl Proof {
     }
 }
 
-/// Σ of what each workload loses even alone.
-fn loss_floors(desk: &Desk<'_>) -> (i128, i128) {
+/// Σ of what each workload loses even alone: (hard, soft).
+#[must_use]
+pub fn loss_floors(desk: &Desk<'_>) -> (i128, i128) {
     let mut floors = (0, 0);
     for (index, workload) in desk.snapshot.workloads.iter().enumerate() {
         let Some(end) = earliest_end(desk, index) else { continue };

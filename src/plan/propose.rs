@@ -13,10 +13,11 @@
 use std::collections::HashMap;
 
 use crate::failure::Severity;
-use crate::plan::board::Board;
-use crate::plan::check::check;
+use crate::plan::board::{Board, Place};
+use crate::plan::check::{capacity_ok, check};
 use crate::plan::dice::Dice;
 use crate::plan::exact::{Cut, Timeline};
+use crate::plan::explain;
 use crate::plan::greedy::{Order, PORTFOLIO, greedy};
 use crate::plan::grid::{Grid, Rounding};
 use crate::plan::lane::ExactLanes;
@@ -26,7 +27,7 @@ use crate::plan::search::{self, Budget};
 use crate::plan::snapshot::{Interruption, NodeKind, Policy, Snapshot};
 use crate::plan::stand::{self, Stand, Stands};
 use crate::plan::watch::Watch;
-use crate::plan::{levels, preset, proof, relax, summary};
+use crate::plan::{levels, preset, proof, relax, replan, summary};
 use crate::units::{Seconds, Timestamp};
 
 /// Search moves when the policy names no step limit: about a second's worth on an ordinary core.
@@ -38,15 +39,48 @@ const STEPS_DEFAULT: u64 = 300_000;
 /// When even the greedy plan fails the check, which is a bug in the planner.
 #[must_use]
 pub fn propose(snapshot: &Snapshot, policy: &Policy, watch: &dyn Watch) -> Plan {
-    let desk = Desk::new(snapshot, policy);
+    let desk = Desk::new(snapshot, policy, Splittable::OnGrid);
     let mut effort = Effort::new(policy, watch);
+    let mut proof = proof::Proof::new(&desk);
 
     // 2. A greedy plan, checked.
     let first = greedy(&desk.model, Order::LatestStart);
-    let greedy_stands = desk.stands(&first, None);
-    watch.first_plan(&desk.draft(&greedy_stands, Vec::new()));
+    let greedy_stands = desk.stands(&first);
+    let draft = desk.draft(&greedy_stands, Vec::new());
+    if capacity_ok(snapshot, policy, &draft.releases).is_ok() {
+        watch.first_plan(&draft);
+    }
 
-    // 3. and 4. Fewer losses, and how few they can be.
+    // 3. to 6. What was planned before is kept where nothing is lost by it; otherwise all is searched anew.
+    let kept = replan::keep(&desk, &mut effort);
+    let mut stands = match kept {
+        Some(stands) => stands,
+        None => search_anew(&desk, first, &mut proof, &mut effort),
+    };
+    if desk.model.jobs.iter().any(|job| job.split.is_some()) && stand::losses(snapshot, &stands) > desk.loss_floors() {
+        // Work that may be split can give way to all other work and take the holes.
+        let last = Desk::new(snapshot, policy, Splittable::Last);
+        let other =
+            search_anew(&last, greedy(&last.model, Order::LatestStart), &mut proof::Proof::new(&last), &mut effort);
+        if levels_of(&desk, &other) < levels_of(&desk, &stands) {
+            stands = other;
+        }
+    }
+    if levels_of(&desk, &greedy_stands) < levels_of(&desk, &stands) {
+        stands = greedy_stands;
+    }
+
+    // 7. Figures, check, reasons.
+    let mut plan = desk.plan(&stands, &proof, watch);
+    explain::reasons(snapshot, policy, &mut plan.releases);
+    let findings = check(snapshot, policy, &plan);
+    let wrong = findings.iter().find(|finding| finding.severity == Severity::Error);
+    assert!(wrong.is_none(), "a plan must pass its check: {wrong:?}");
+    plan
+}
+
+/// 3. and 4. fewer losses and how few they can be; 5. the preset; 6. exact time.
+fn search_anew<'m>(desk: &'m Desk<'_>, first: Board<'m>, proof: &mut proof::Proof, effort: &mut Effort<'_>) -> Stands {
     let mut board = first;
     for order in PORTFOLIO {
         let other = greedy(&desk.model, order);
@@ -54,21 +88,8 @@ pub fn propose(snapshot: &Snapshot, policy: &Policy, watch: &dyn Watch) -> Plan 
             board = other;
         }
     }
-    let mut proof = proof::Proof::new(&desk);
-    reduce(&desk, &mut board, &mut proof, &mut effort);
-
-    // 5. and 6. The preset, and exact time.
-    let mut stands = preset::improve(&desk, board, &mut proof, &mut effort);
-    if levels_of(&desk, &greedy_stands) < levels_of(&desk, &stands) {
-        stands = greedy_stands;
-    }
-
-    // 7. Figures, check, reasons.
-    let plan = desk.plan(&stands, &proof, watch);
-    let findings = check(snapshot, policy, &plan);
-    let wrong = findings.iter().find(|finding| finding.severity == Severity::Error);
-    assert!(wrong.is_none(), "a plan must pass its check: {wrong:?}");
-    plan
+    reduce(desk, &mut board, proof, effort);
+    preset::improve(desk, board, proof, effort)
 }
 
 fn levels_of(desk: &Desk<'_>, stands: &Stands) -> Vec<i128> {
@@ -88,6 +109,15 @@ fn reduce(desk: &Desk<'_>, board: &mut Board<'_>, proof: &mut proof::Proof, effo
     }
 }
 
+/// Where work that may be split is placed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Splittable {
+    /// In one piece, with all other work; in pieces where it would be late.
+    OnGrid,
+    /// After all other work, in the holes that are left.
+    Last,
+}
+
 /// Everything a search needs to know, made once.
 pub struct Desk<'a> {
     pub snapshot: &'a Snapshot,
@@ -102,7 +132,7 @@ pub struct Desk<'a> {
 }
 
 impl<'a> Desk<'a> {
-    fn new(snapshot: &'a Snapshot, policy: &'a Policy) -> Self {
+    fn new(snapshot: &'a Snapshot, policy: &'a Policy, splittable: Splittable) -> Self {
         let mut base = Timeline::new(ExactLanes::of(snapshot, policy));
         let uses = lane_uses(snapshot, policy, &base);
         let fixed = frozen(snapshot, policy, &mut base, &uses);
@@ -111,6 +141,7 @@ impl<'a> Desk<'a> {
             fixed[workload].is_none()
                 && policy.in_objective(&snapshot.workloads[workload])
                 && uses[workload][option].is_some()
+                && (splittable == Splittable::OnGrid || cut(&snapshot.workloads[workload].interruption).is_none())
         });
         Self { snapshot, policy, base, model, fixed, uses }
     }
@@ -134,11 +165,29 @@ impl<'a> Desk<'a> {
         self.model.jobs.iter().map(alone).sum()
     }
 
-    /// Exact stands for a board. With `ceilings`, lanes' totals stay at or below them.
+    /// What each workload loses even alone: no plan loses less.
     #[must_use]
-    pub fn stands(&self, board: &Board<'_>, ceilings: Option<&[(usize, i64)]>) -> Stands {
+    pub fn loss_floors(&self) -> (i128, i128) {
+        proof::loss_floors(self)
+    }
+
+    /// Exact stands for a board, as early as its order allows.
+    #[must_use]
+    pub fn stands(&self, board: &Board<'_>) -> Stands {
+        self.stands_under(board, &[], &|_, _| false)
+    }
+
+    /// Exact stands for a board. Lanes' totals stay at or below the ceilings; where `anchored(workload, start)`, a start
+    /// stays on its slot.
+    #[must_use]
+    pub fn stands_under(
+        &self,
+        board: &Board<'_>,
+        ceilings: &[(usize, i64)],
+        anchored: &dyn Fn(usize, Timestamp) -> bool,
+    ) -> Stands {
         let mut timeline = self.base.clone();
-        for (lane, ceiling) in ceilings.unwrap_or_default() {
+        for (lane, ceiling) in ceilings {
             let lane = &mut timeline.exact.lanes[*lane];
             if let Some(total) = lane.total {
                 for free in &mut lane.rows[total].free {
@@ -147,21 +196,33 @@ impl<'a> Desk<'a> {
             }
         }
         let mut stands = self.fixed.clone();
-        let mut placed: Vec<(usize, usize, usize)> = Vec::new();
+        let mut placed: Vec<(usize, usize, usize, Place)> = Vec::new();
         let mut waiting: Vec<usize> = Vec::new();
-        for (job, place) in board.places.iter().enumerate() {
+        for (job, place) in self.in_creation_order(board).into_iter().enumerate() {
+            let model_job = &self.model.jobs[job];
+            let late = |place: Place| model_job.loss_at(place.start + model_job.options[place.option].length) > 0;
             match place {
-                Some(place) => placed.push((place.start, self.model.jobs[job].workload, job)),
-                None => waiting.push(self.model.jobs[job].workload),
+                // Late in one piece, it may be on time in several: it is placed last, in what is left.
+                Some(place) if model_job.split.is_some() && late(place) => waiting.push(model_job.workload),
+                Some(place) => placed.push((place.start, model_job.workload, job, place)),
+                None => waiting.push(model_job.workload),
             }
         }
         placed.sort_unstable();
-        for (slot, workload, job) in placed {
-            let place = board.places[job].expect("a placed job has a place");
-            let option: &JobOption = board.option(job, place);
+        let on_grid: Vec<bool> = {
+            let mut on_grid = vec![false; self.snapshot.workloads.len()];
+            self.model.jobs.iter().for_each(|job| on_grid[job.workload] = true);
+            on_grid
+        };
+        // Work that was kept off the grid waits too.
+        waiting.extend((0..on_grid.len()).filter(|index| {
+            !on_grid[*index] && stands[*index].is_none() && self.policy.in_objective(&self.snapshot.workloads[*index])
+        }));
+        for (slot, workload, job, place) in placed {
+            let option: &JobOption = &self.model.jobs[job].options[place.option];
             let length = self.snapshot.workloads[workload].options[option.option].held(self.policy.promise);
             let latest = self.model.grid.instant(i64::try_from(slot).unwrap_or(i64::MAX));
-            let start = if self.keeps_grid_starts() {
+            let start = if self.keeps_grid_starts() || anchored(workload, latest) {
                 latest
             } else {
                 timeline.earliest(&option.uses, self.earliest_start(workload), length).unwrap_or(latest)
@@ -191,6 +252,26 @@ impl<'a> Desk<'a> {
         stands
     }
 
+    /// Alike jobs stand in the order of their creation; against a previous plan they stay who they were.
+    fn in_creation_order(&self, board: &Board<'_>) -> Vec<Option<Place>> {
+        let mut places = board.places.clone();
+        if !self.snapshot.previous.is_empty() {
+            return places;
+        }
+        let mut members: Vec<Vec<usize>> = vec![Vec::new(); self.model.classes];
+        for (job, model_job) in self.model.jobs.iter().enumerate() {
+            members[model_job.class].push(job);
+        }
+        for members in members.iter().filter(|members| members.len() > 1) {
+            let mut standing: Vec<Option<Place>> = members.iter().map(|job| board.places[*job]).collect();
+            standing.sort_by_key(|place| place.map_or((usize::MAX, 0), |place| (place.start, place.option)));
+            for (job, place) in members.iter().zip(standing) {
+                places[*job] = place;
+            }
+        }
+        places
+    }
+
     /// Cheap hours are not left for early ones.
     fn keeps_grid_starts(&self) -> bool {
         self.policy.objective == crate::plan::snapshot::Objective::LowestCost
@@ -200,6 +281,12 @@ impl<'a> Desk<'a> {
     #[must_use]
     pub fn can_run(&self, workload: usize, option: usize) -> bool {
         self.uses[workload][option].is_some()
+    }
+
+    /// An option's uses in lane terms; `None` where it can never fit.
+    #[must_use]
+    pub fn uses(&self, workload: usize, option: usize) -> Option<&Vec<Use>> {
+        self.uses[workload][option].as_ref()
     }
 
     #[must_use]
