@@ -36,7 +36,11 @@ pub(super) fn targets(cluster: &Cluster<'_>, ledger: &mut Ledger, incoming: &Inc
     let mut own = own_candidates(cluster, incoming);
     let levels = cohorts_above(ledger, incoming);
     let has_advantage = levels.iter().any(|(_, advantage)| *advantage);
-    if own.is_empty() && !has_advantage && !preempts_while_borrowing(incoming.rules) && !is_within_quota(ledger, incoming) {
+    if own.is_empty()
+        && !has_advantage
+        && !preempts_while_borrowing(incoming.rules)
+        && !is_within_quota(ledger, incoming)
+    {
         // Whoever could be reclaimed from by priority may not be while the preemptor borrows, and it would.
         return Vec::new();
     }
