@@ -236,7 +236,7 @@ pub struct Window {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum WindowEffect {
-    /// Usage of the node's whole subtree stays at or below the quantity.
+    /// Usage of the node's whole subtree, reserves included, stays at or below the quantity.
     Cap,
     /// The quantity counts as used at this node by others (serving, maintenance).
     Reserve,

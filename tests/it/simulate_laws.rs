@@ -21,9 +21,9 @@ fn policies() -> impl Strategy<Value = PreemptionPolicy> {
 fn jobs() -> impl Strategy<Value = Vec<Job>> {
     let job = (0_usize..3, 1_i64..7, 1_i64..90, 0_i32..3, 0_i64..120, 0_i64..60, 0_u8..3, any::<bool>());
     prop::collection::vec(job, 1..25).prop_map(|jobs| {
-        let build = |(n, (queue, gpus, runs, priority, created, late, tolerance, anywhere)): (usize, _)| {
-            let _: (usize, i64, i64, i32, i64, i64, u8, bool) =
-                (queue, gpus, runs, priority, created, late, tolerance, anywhere);
+        type Drawn = (usize, i64, i64, i32, i64, i64, u8, bool);
+        let build = |(n, drawn): (usize, Drawn)| {
+            let (queue, gpus, runs, priority, created, late, tolerance, anywhere) = drawn;
             let created = at_minute(created);
             let job = a_job(&format!("{n:02}"))
                 .queue(["a", "b", "c"][queue])
@@ -118,7 +118,7 @@ fn ledger_at(snapshot: &Snapshot, simulation: &Simulation, instant: Timestamp, s
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 192, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn nothing_starts_beyond_quota(snapshot in snapshots()) {

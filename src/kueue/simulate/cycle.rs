@@ -61,7 +61,8 @@ impl Engine<'_> {
     fn heads(&mut self, root: usize) -> Vec<Entry> {
         let mut entries = Vec::new();
         for &queue in &self.trees[root] {
-            let line = &self.queues[queue];
+            let line = &mut self.queues[queue];
+            line.recall(&self.ledger, &self.cluster.holders, self.freed[root]);
             let Some((rank, class)) = line.pending.head().filter(|_| !line.rules.stopped) else { continue };
             let workload = self.cluster.by_order[rank.order];
             let (stamp, from) = self.resume[workload];
@@ -141,7 +142,7 @@ impl Engine<'_> {
                 if untried > 0 {
                     self.resume[entry.workload] = (self.freed[root], untried);
                 } else if best_effort {
-                    line.pending.park(entry.rank, entry.class);
+                    line.pending.park(entry.rank, entry.class, self.freed[root]);
                 } else {
                     return false;
                 }

@@ -4,10 +4,11 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 use crate::kueue::quota::{Ledger, Tree, changes};
-use crate::plan::snapshot::{CellId, NodeId, NodeKind, PreemptionPolicy, QueueRules, Snapshot};
+use crate::plan::snapshot::{CellId, NodeId, NodeKind, QueueRules, Snapshot};
 use crate::units::{Amount, Seconds, Timestamp};
 
-use super::pending::{Pending, Rank};
+use super::line::Line;
+use super::pending::Rank;
 use super::progress::{Progress, whole_runtime};
 use super::{Attempt, EVICTIONS_MAX, Run, Runtimes, SimOptions};
 
@@ -25,19 +26,9 @@ pub(super) struct Cluster<'a> {
 #[derive(Debug, Default)]
 pub(super) struct Holders {
     attempts: Vec<Option<Attempt>>,
-    by_queue: Vec<BTreeSet<usize>>,
+    /// By node, ascending by priority.
+    by_queue: Vec<BTreeSet<(i32, usize)>>,
     evictions: Vec<u32>,
-}
-
-/// One ClusterQueue.
-pub(super) struct Line<'a> {
-    pub rules: &'a QueueRules,
-    pub pending: Pending,
-    node: NodeId,
-    /// Per class, one of its members.
-    samples: Vec<usize>,
-    /// It has no cohort and preempts nobody: what does not fit cannot do anything either.
-    plain: bool,
 }
 
 pub(super) struct Engine<'a> {
@@ -119,8 +110,13 @@ impl Holders {
     pub(super) fn get(&self, workload: usize) -> Option<&Attempt> {
         self.attempts.get(workload)?.as_ref()
     }
-    pub(super) fn in_queue(&self, queue: NodeId) -> impl Iterator<Item = usize> + '_ {
-        self.by_queue[queue.0 as usize].iter().copied()
+    /// Those of a ClusterQueue whose priority is at most this.
+    pub(super) fn in_queue(&self, queue: NodeId, priority_max: i32) -> impl Iterator<Item = usize> + '_ {
+        let holders = self.by_queue.get(queue.0 as usize);
+        holders.into_iter().flat_map(move |all| all.range(..=(priority_max, usize::MAX)).map(|(_, workload)| *workload))
+    }
+    pub(super) fn lowest_priority(&self, queue: NodeId) -> Option<i32> {
+        self.by_queue.get(queue.0 as usize)?.first().map(|(priority, _)| *priority)
     }
     pub(super) fn may_be_evicted(&self, workload: usize) -> bool {
         self.evictions[workload] < EVICTIONS_MAX
@@ -169,30 +165,19 @@ impl<'a> Engine<'a> {
             self.queue_of_node[index.0 as usize] = Some(self.queues.len());
             self.trees[root].push(self.queues.len());
             self.root_of.push(root);
-            let plain = root_node == index && rules.within_cluster_queue == PreemptionPolicy::Never;
-            let (pending, samples) = (Pending::default(), Vec::new());
-            self.queues.push(Line { rules, pending, node: index, samples, plain });
+            self.queues.push(Line::new(index, rules, &self.ledger));
         }
         self.freed = vec![0; self.trees.len()];
     }
 
-    /// Workloads of one queue are alike when their options ask for the same; priority matters only to preemption.
     fn form_classes(&mut self) {
-        let mut known: BTreeMap<(usize, i32, Vec<&[(CellId, Amount)]>), usize> = BTreeMap::new();
-        for (index, workload) in self.cluster.snapshot.workloads.iter().enumerate() {
-            let Some(queue) = self.queue_of(index) else { continue };
-            let line = &mut self.queues[queue];
-            let preempts = line.rules.within_cluster_queue != PreemptionPolicy::Never
-                || line.rules.reclaim_within_cohort != PreemptionPolicy::Never;
-            let asks = workload.options.iter().map(|option| option.uses.as_slice()).collect();
-            let key = (queue, if preempts { workload.priority } else { 0 }, asks);
-            self.class_of[index] = *known.entry(key).or_insert_with(|| {
-                line.samples.push(index);
-                line.samples.len() - 1
-            });
+        for index in 0..self.cluster.snapshot.workloads.len() {
+            if let Some(queue) = self.queue_of(index) {
+                self.class_of[index] = self.queues[queue].class_of(self.cluster.snapshot, index);
+            }
         }
         for line in &mut self.queues {
-            line.pending = Pending::with_classes(line.samples.len());
+            line.open();
         }
     }
 
@@ -300,14 +285,8 @@ impl<'a> Engine<'a> {
     /// Capacity was freed somewhere in the tree: who was parked may be tried again.
     pub(super) fn unpark(&mut self, root: usize) {
         self.freed[root] += 1;
-        let (ledger, snapshot) = (&self.ledger, self.cluster.snapshot);
         for &queue in &self.trees[root] {
-            let Line { pending, samples, node, plain, .. } = &mut self.queues[queue];
-            // In a plain queue a head that does not fit would only be parked again.
-            let fits = |class: usize| {
-                snapshot.workloads[samples[class]].options.iter().any(|option| ledger.fits(*node, &option.uses))
-            };
-            pending.unpark(|class| !*plain || fits(class));
+            self.queues[queue].freed();
         }
     }
 
@@ -319,7 +298,7 @@ impl<'a> Engine<'a> {
         let end = Timestamp(self.now.0.saturating_add(duration.0));
         let attempt = Attempt { start: self.now, end, option, evicted: false };
         self.cluster.holders.attempts[workload] = Some(attempt);
-        self.cluster.holders.by_queue[it.queue.0 as usize].insert(workload);
+        self.cluster.holders.by_queue[it.queue.0 as usize].insert((it.priority, workload));
         let attempt = self.runs[workload].attempts.len();
         self.events.push(Reverse((end, Event::Finish { workload, attempt })));
     }
@@ -327,7 +306,7 @@ impl<'a> Engine<'a> {
     fn leave(&mut self, workload: usize) -> Option<Attempt> {
         let it = &self.cluster.snapshot.workloads[workload];
         self.ledger.remove(it.queue, self.cluster.held(workload));
-        self.cluster.holders.by_queue[it.queue.0 as usize].remove(&workload);
+        self.cluster.holders.by_queue[it.queue.0 as usize].remove(&(it.priority, workload));
         self.cluster.holders.attempts[workload].take()
     }
 

@@ -15,12 +15,15 @@
 //!
 //! Invariants: the same input gives the same result, whatever the order of the workloads in it; only instants at which
 //! something happens are visited, and no workload is evicted more than [`EVICTIONS_MAX`] times, so the run ends.
+//! Parked work is called back only when it fits or may preempt somebody (`line`), so it does not reserve quota for the
+//! one cycle that Kueue would spend on refusing it again.
 //! Deliberately absent: work in `running` is never a victim (nobody says how it would start over), draining time
 //! (a victim's quota is free at once), admission checks, topology, partial admission and PodsReady timeouts; and a
 //! workload takes one of its options whole, where Kueue chooses a flavor per resource group.
 
 mod cycle;
 mod engine;
+mod line;
 mod nominate;
 mod pending;
 mod preempt;

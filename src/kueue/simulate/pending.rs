@@ -21,6 +21,8 @@ pub(super) struct Rank {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Pending {
     classes: Vec<Class>,
+    /// The classes that are parked.
+    parked: Vec<usize>,
     /// The first of each class that is not parked.
     heads: BTreeSet<(Rank, usize)>,
     /// It has had others preempted and goes first until it is admitted.
@@ -31,6 +33,8 @@ pub(super) struct Pending {
 struct Class {
     waiting: BTreeSet<Rank>,
     parked: bool,
+    /// How often capacity had been freed when it was parked.
+    parked_at: u64,
 }
 
 impl Pending {
@@ -52,7 +56,10 @@ impl Pending {
         self.classes[class].waiting.insert(rank);
         if first.is_none_or(|first| rank < first) {
             // A newcomer in front of a parked class may do better than they did.
-            self.classes[class].parked = false;
+            if self.classes[class].parked {
+                self.classes[class].parked = false;
+                self.parked.retain(|other| *other != class);
+            }
             if let Some(first) = first {
                 self.heads.remove(&(first, class));
             }
@@ -76,10 +83,12 @@ impl Pending {
         }
     }
 
-    /// Sets aside a class whose member could not be admitted.
-    pub(super) fn park(&mut self, rank: Rank, class: usize) {
+    /// Sets aside a class whose member could not be admitted, although capacity had been freed that often.
+    pub(super) fn park(&mut self, rank: Rank, class: usize, freed: u64) {
         if self.classes[class].waiting.first() == Some(&rank) {
             self.classes[class].parked = true;
+            self.classes[class].parked_at = freed;
+            self.parked.push(class);
             self.heads.remove(&(rank, class));
         } else {
             // It was tried out of turn, and those before it may still do better.
@@ -87,14 +96,24 @@ impl Pending {
         }
     }
 
-    /// Brings parked classes back, those for which it may help.
-    pub(super) fn unpark(&mut self, may_help: impl Fn(usize) -> bool) {
-        for class in 0..self.classes.len() {
-            if self.classes[class].parked && may_help(class) {
-                self.classes[class].parked = false;
-                self.raise(class);
-            }
+    /// Brings all parked classes back.
+    pub(super) fn unpark_all(&mut self) {
+        for class in std::mem::take(&mut self.parked) {
+            self.classes[class].parked = false;
+            self.raise(class);
         }
+    }
+
+    /// Brings back the first of the classes parked before capacity was last freed for which it may help. False when
+    /// there is none.
+    pub(super) fn recall_first(&mut self, freed: u64, may_help: impl Fn(usize) -> bool) -> bool {
+        let helped = |(_, class): &(usize, &usize)| self.classes[**class].parked_at != freed && may_help(**class);
+        let first = |(_, class): &(usize, &usize)| self.classes[**class].waiting.first().copied();
+        let Some((at, _)) = self.parked.iter().enumerate().filter(helped).min_by_key(first) else { return false };
+        let class = self.parked.swap_remove(at);
+        self.classes[class].parked = false;
+        self.raise(class);
+        true
     }
 
     pub(super) fn stick(&mut self, rank: Rank, class: usize) {

@@ -34,7 +34,17 @@ struct Candidate {
 /// The admitted workloads to evict so that `incoming` fits; empty when that cannot be. The ledger is left as it was.
 pub(super) fn targets(cluster: &Cluster<'_>, ledger: &mut Ledger, incoming: &Incoming<'_>) -> Vec<usize> {
     let mut own = own_candidates(cluster, incoming);
-    let (mut by_hierarchy, mut by_priority) = cohort_candidates(cluster, ledger, incoming);
+    let levels = cohorts_above(ledger, incoming);
+    let has_advantage = levels.iter().any(|(_, advantage)| *advantage);
+    if own.is_empty()
+        && !has_advantage
+        && !preempts_while_borrowing(incoming.rules)
+        && !is_within_quota(ledger, incoming)
+    {
+        // Whoever could be reclaimed from by priority may not be while the preemptor borrows, and it would.
+        return Vec::new();
+    }
+    let (mut by_hierarchy, mut by_priority) = cohort_candidates(cluster, ledger, incoming, &levels);
     if own.is_empty() && by_hierarchy.is_empty() && by_priority.is_empty() {
         return Vec::new();
     }
@@ -101,8 +111,12 @@ fn smallest_set(
 }
 
 fn fits(ledger: &Ledger, incoming: &Incoming<'_>, borrow: bool) -> bool {
-    let within = |(cell, amount): &(CellId, Amount)| ledger.within_quota_with(incoming.queue, *cell, *amount);
-    (borrow || incoming.uses.iter().all(within)) && ledger.fits(incoming.queue, incoming.uses)
+    (borrow || is_within_quota(ledger, incoming)) && ledger.fits(incoming.queue, incoming.uses)
+}
+
+/// Whether the preemptor's queue would not borrow with it.
+fn is_within_quota(ledger: &Ledger, incoming: &Incoming<'_>) -> bool {
+    incoming.uses.iter().all(|(cell, amount)| ledger.within_quota_with(incoming.queue, *cell, *amount))
 }
 
 /// Whether a candidate still counts after those before it have gone: its queue, and every cohort below the meeting
@@ -139,26 +153,37 @@ fn own_candidates(cluster: &Cluster<'_>, incoming: &Incoming<'_>) -> Vec<Candida
     candidates_in(cluster, incoming, incoming.queue, None, false)
 }
 
+/// The cohorts above the preemptor's queue, lowest first, each with whether a node below it has quota for the preemptor:
+/// then it has a hierarchical advantage over whoever uses that quota from outside.
+fn cohorts_above(ledger: &Ledger, incoming: &Incoming<'_>) -> Vec<(NodeId, bool)> {
+    if incoming.rules.reclaim_within_cohort == PreemptionPolicy::Never {
+        return Vec::new();
+    }
+    let mut wanted: Vec<(CellId, Amount)> = incoming.uses.to_vec();
+    let mut advantage = fits_in_quota(ledger, incoming.queue, &mut wanted);
+    let mut levels = Vec::new();
+    for cohort in ledger.tree().ancestors(incoming.queue) {
+        levels.push((cohort, advantage));
+        advantage |= fits_in_quota(ledger, cohort, &mut wanted);
+    }
+    levels
+}
+
 /// Candidates from other queues: with hierarchical advantage, and by priority.
 fn cohort_candidates(
     cluster: &Cluster<'_>,
     ledger: &Ledger,
     incoming: &Incoming<'_>,
+    levels: &[(NodeId, bool)],
 ) -> (Vec<Candidate>, Vec<Candidate>) {
     let (mut by_hierarchy, mut by_priority) = (Vec::new(), Vec::new());
-    if incoming.rules.reclaim_within_cohort == PreemptionPolicy::Never {
-        return (by_hierarchy, by_priority);
-    }
-    let mut wanted: Vec<(CellId, Amount)> = incoming.uses.to_vec();
-    let mut advantage = fits_in_quota(ledger, incoming.queue, &mut wanted);
     let mut below: Option<NodeId> = None;
-    for cohort in ledger.tree().ancestors(incoming.queue) {
-        let list = if advantage { &mut by_hierarchy } else { &mut by_priority };
-        for queue in exceeding_queues(ledger, incoming, cohort, below) {
-            list.extend(candidates_in(cluster, incoming, queue, Some(cohort), advantage));
+    for (cohort, advantage) in levels {
+        let list = if *advantage { &mut by_hierarchy } else { &mut by_priority };
+        for queue in exceeding_queues(ledger, incoming, *cohort, below) {
+            list.extend(candidates_in(cluster, incoming, queue, Some(*cohort), *advantage));
         }
-        advantage |= fits_in_quota(ledger, cohort, &mut wanted);
-        below = Some(cohort);
+        below = Some(*cohort);
     }
     (by_hierarchy, by_priority)
 }
@@ -195,9 +220,11 @@ fn candidates_in(
 ) -> Vec<Candidate> {
     let policy =
         if meeting.is_none() { incoming.rules.within_cluster_queue } else { incoming.rules.reclaim_within_cohort };
+    let own = cluster.snapshot.workloads[incoming.workload].priority;
+    let priority_max = if policy == PreemptionPolicy::Any { i32::MAX } else { own };
     cluster
         .holders
-        .in_queue(queue)
+        .in_queue(queue, priority_max)
         .filter(|workload| cluster.holders.may_be_evicted(*workload))
         .filter(|workload| cluster.held(*workload).iter().any(|(cell, _)| incoming.needs.contains(cell)))
         .filter(|workload| may_preempt(cluster, incoming.workload, *workload, policy))
