@@ -11,7 +11,6 @@ use crate::failure::{Finding, Severity};
 use crate::kueue::{self, Assembled, Given, Overrides};
 use crate::plan::document;
 use crate::plan::proposal::Plan;
-use crate::plan::snapshot::PreviousRelease;
 use crate::scenario::{self, Input, Limits, codes};
 
 /// What was read, fit to plan from.
@@ -34,12 +33,8 @@ pub(super) struct Gathered {
 pub(super) fn given(overrides: Overrides, previous: Option<&Plan>) -> Given {
     let mut given = Given::at(clock::now());
     given.overrides = overrides;
-    given.previous = previous.map_or_else(Vec::new, |plan| plan.releases.iter().map(promised).collect());
+    given.previous = previous.map_or_else(Vec::new, Plan::previous_releases);
     given
-}
-
-fn promised(release: &crate::plan::proposal::Release) -> PreviousRelease {
-    PreviousRelease { key: release.workload.clone(), flavor: release.flavor.clone(), start: release.start }
 }
 
 /// Reads files and puts them together.

@@ -1,7 +1,9 @@
 //! The preset level: what a plan is good at once no deadline can be helped any more.
 
 use crate::plan::board::{Board, Place};
+use crate::plan::desk::Desk;
 use crate::plan::dice::Dice;
+use crate::plan::effort::Effort;
 use crate::plan::finish::{Price, lower_sum};
 use crate::plan::greedy::place_earliest;
 use crate::plan::lane::UNLIMITED;
@@ -10,7 +12,6 @@ use crate::plan::model::Model;
 use crate::plan::peak::{Total, keeping_grades, lower_peaks};
 use crate::plan::proof::Proof;
 use crate::plan::proposal::{LevelName, Proof as Kind};
-use crate::plan::propose::{Desk, Effort};
 use crate::plan::relax;
 use crate::plan::snapshot::Objective;
 use crate::plan::stand::Stands;

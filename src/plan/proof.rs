@@ -3,8 +3,8 @@
 //! A bound holds for every plan, or for every plan that is equal in the earlier levels when those are proven. The best of
 //! several bounds is kept; none is ever taken on trust from a search.
 
+use crate::plan::desk::Desk;
 use crate::plan::proposal::{Level, LevelName, Proof as Kind, Quality, Status};
-use crate::plan::propose::Desk;
 use crate::plan::snapshot::Promise;
 use crate::units::Timestamp;
 

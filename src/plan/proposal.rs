@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::failure::Finding;
 use crate::names::{FlavorName, QueueName, ResourceName, TenantId, WorkloadKey};
-use crate::plan::snapshot::Objective;
+use crate::plan::snapshot::{Objective, PreviousRelease};
 use crate::units::{Amount, Money, Seconds, Timestamp};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,6 +27,19 @@ pub struct Plan {
     pub before: Before,
     pub infeasible: Vec<Conflict>,
     pub problems: Vec<Finding>,
+}
+
+impl Plan {
+    /// What this plan promised, for planning again from it.
+    #[must_use]
+    pub fn previous_releases(&self) -> Vec<PreviousRelease> {
+        let promised = |release: &Release| PreviousRelease {
+            key: release.workload.clone(),
+            flavor: release.flavor.clone(),
+            start: release.start,
+        };
+        self.releases.iter().map(promised).collect()
+    }
 }
 
 /// One decision: when a workload starts, on what, and why not sooner.

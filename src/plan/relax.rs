@@ -5,8 +5,9 @@
 //! While a solver works on its thread, the search goes on beside it from another seed.
 
 use crate::plan::board::{Board, Place};
-use crate::plan::columns::{Relaxed, relax};
+use crate::plan::desk::Desk;
 use crate::plan::dice::Dice;
+use crate::plan::effort::Effort;
 use crate::plan::grid::Rounding;
 use crate::plan::levels;
 use crate::plan::model::{Grade, Model};
@@ -14,9 +15,9 @@ use crate::plan::peak::Total;
 use crate::plan::program::{Column, Goal, Kept, Program};
 use crate::plan::proof::Proof;
 use crate::plan::proposal::{LevelName, Proof as Kind};
-use crate::plan::propose::{Desk, Effort};
 use crate::plan::search;
 use crate::plan::snapshot::CellId;
+use crate::plan::solve::columns::{Relaxed, relax};
 use crate::plan::solve::{COLUMNS_MAX, Limits, minimize};
 
 /// Branch-and-bound nodes of a solve that steps bound: a second or two at the sizes that are polished.

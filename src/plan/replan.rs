@@ -8,9 +8,10 @@
 use std::collections::HashMap;
 
 use crate::plan::board::{Board, Place};
+use crate::plan::desk::Desk;
 use crate::plan::dice::Dice;
+use crate::plan::effort::Effort;
 use crate::plan::greedy::place_earliest;
-use crate::plan::propose::{Desk, Effort};
 use crate::plan::search;
 use crate::plan::stand::{self, Stand, Stands};
 use crate::units::Timestamp;

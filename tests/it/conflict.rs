@@ -215,6 +215,7 @@ fn an_interruption_is_offered_only_when_a_plan_used_one() {
     expect![[r#"
         train (irreducible)
           train must do 2 GPU-hours on a100 between 13:00 and 14:00, which holds 1.
+          - train interruptible
           - train due 30 min later, 15:30
     "#]]
     .assert_eq(&text(&found));

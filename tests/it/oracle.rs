@@ -237,7 +237,12 @@ mod tests {
                 assert_eq!(level.name, *name, "seed {seed}");
                 let proven = level.bound == Some(level.value);
                 if level.value < *value {
-                    wrong.push(format!("seed {seed}: {name:?} {} beats the optimum {value}", level.value));
+                    let starts: Vec<_> =
+                        plan.releases.iter().map(|release| (&release.workload, &release.flavor, &release.pieces)).collect();
+                    wrong.push(format!(
+                        "seed {seed}: {name:?} {} beats the optimum {value} with {starts:?} and {:?}",
+                        level.value, plan.problems
+                    ));
                 }
                 if level.bound.is_some_and(|bound| bound > *value) {
                     wrong.push(format!("seed {seed}: {name:?} bound {:?} exceeds the optimum {value}", level.bound));

@@ -4,12 +4,14 @@
 //! longer than that and then leaves the thread behind rather than the user waiting. Values come back rounded; the caller
 //! puts them on a board. A bound is rounded up only as far as integrality of the objective allows.
 
+use core::time::Duration;
 use std::sync::mpsc;
-use std::time::Duration;
 
 use good_lp::SolverModel;
 #[cfg(not(feature = "solver-highs"))]
 use good_lp::{Solution, Variable};
+
+pub mod columns;
 
 use crate::plan::formulation::{Formulation, formulate};
 use crate::plan::program::{Column, Goal, Program};

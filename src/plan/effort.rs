@@ -1,0 +1,77 @@
+//! What a search may spend: search moves, which make it repeatable, and wall time, which ends it.
+
+use crate::plan::policy::Policy;
+use crate::plan::search::Budget;
+use crate::plan::watch::Watch;
+
+/// Search moves when the policy names no step limit: about a second's worth on an ordinary core.
+const STEPS_DEFAULT: u64 = 300_000;
+
+/// What is left to spend.
+pub struct Effort<'w> {
+    pub watch: &'w dyn Watch,
+    time_limit_millis: u64,
+    steps_left: u64,
+    steps: u64,
+}
+
+impl<'w> Effort<'w> {
+    #[must_use]
+    pub fn new(policy: &Policy, watch: &'w dyn Watch) -> Self {
+        let steps = policy.step_limit.unwrap_or(STEPS_DEFAULT);
+        Self { watch, time_limit_millis: policy.time_limit_millis, steps_left: steps, steps }
+    }
+
+    /// A part of the whole budget, in percent; what earlier parts left unspent is not added.
+    pub fn slice(&mut self, percent: u64) -> Slice<'_, 'w> {
+        let moves_max = (self.steps / 100).saturating_mul(percent).max(1).min(self.steps_left);
+        let until = self.watch.elapsed_millis() + self.time_limit_millis * percent / 100;
+        let until = until.min(self.time_limit_millis);
+        Slice { effort: self, until, moves_max, counted: 0, base: 0 }
+    }
+
+    #[must_use]
+    pub fn total_millis(&self) -> u64 {
+        self.time_limit_millis
+    }
+
+    /// Whether steps rather than time bound the search.
+    #[must_use]
+    pub fn deterministic(&self) -> bool {
+        self.steps != u64::MAX
+    }
+
+    /// Milliseconds until the end of the budget.
+    #[must_use]
+    pub fn millis_left(&self) -> u64 {
+        if self.watch.stopped() { 0 } else { self.time_limit_millis.saturating_sub(self.watch.elapsed_millis()) }
+    }
+}
+
+pub struct Slice<'e, 'w> {
+    effort: &'e mut Effort<'w>,
+    until: u64,
+    moves_max: u64,
+    /// Moves of the run under way.
+    counted: u64,
+    /// Moves of finished runs within this slice.
+    base: u64,
+}
+
+impl Budget for Slice<'_, '_> {
+    fn exhausted(&mut self, moves: u64) -> bool {
+        if moves < self.counted {
+            self.base += self.counted;
+        }
+        self.counted = moves;
+        self.base + moves >= self.moves_max
+            || self.effort.watch.elapsed_millis() >= self.until
+            || self.effort.watch.stopped()
+    }
+}
+
+impl Drop for Slice<'_, '_> {
+    fn drop(&mut self) {
+        self.effort.steps_left = self.effort.steps_left.saturating_sub(self.base + self.counted);
+    }
+}
