@@ -6,6 +6,7 @@
 pub mod apportion;
 pub mod card;
 pub mod charge;
+pub mod coverage;
 mod direct;
 pub mod price;
 pub mod prices;

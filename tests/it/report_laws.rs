@@ -10,7 +10,7 @@ use stagger::names::WorkloadKey;
 use stagger::outcome::evidence::{Event, Evidence, Score, State};
 use stagger::outcome::gate::{Comparison, Criterion, Gate};
 use stagger::outcome::settle::{Case, settle};
-use stagger::report::costs::{Dimension, Report, Request, Undefined, csv, document, summarize, text};
+use stagger::report::costs::{Dimension, Intake, Report, Request, Undefined, csv, document, summarize, text};
 use stagger::units::Money;
 
 use crate::ledger_fixture::{Books, GPU, RunWords, a_capacity, a_card, a_rate, a_run, an_overhead, at, window};
@@ -139,7 +139,8 @@ fn nothing_verified_is_undefined_with_a_reason() {
         Books { runs: vec![a_run("a"), a_run("b")], cards: vec![a_card(vec![a_rate(GPU, "2")])], ..Books::default() };
     let report = report(&books, &[said("a", 1, "0.1", 1)]);
     assert_eq!(per_verified(&report), Err(Undefined::NothingVerified { attempts: 2 }));
-    let json: serde_json::Value = serde_json::from_str(&document::to_json(&report, "digest")).expect("JSON");
+    let json: serde_json::Value =
+        serde_json::from_str(&document::to_json(&report, "digest", Intake::default())).expect("JSON");
     assert_eq!(json["total"]["costPerVerifiedOutcome"], serde_json::Value::Null);
     assert_eq!(json["groups"][0]["reason"]["message"], "2 attempts, and no outcome was verified");
     let nothing = Books { cards: vec![a_card(vec![a_rate(GPU, "2")])], ..Books::default() };
@@ -319,7 +320,7 @@ proptest! {
             events.push(events[0].clone());
         }
         let after = report(&books_of(runs), &events);
-        prop_assert_eq!(document::to_json(&before, ""), document::to_json(&after, ""));
+        prop_assert_eq!(document::to_json(&before, "", Intake::default()), document::to_json(&after, "", Intake::default()));
         prop_assert_eq!(text::render(&before, None), text::render(&after, None));
     }
 

@@ -2,6 +2,7 @@
 //!
 //! `(source, id)` identifies an event: the same again is ignored, the same with other content is refused and counted.
 //! An event without `time` is refused: the time of arrival would make the result depend on when it was asked for.
+//! A refused event is a warning: what it speaks of stays unverified, which never makes an outcome look cheaper.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -140,15 +141,17 @@ pub(super) fn read(file: &Arc<SourceFile>, known: &mut Known, into: &mut Read) {
 fn read_event(raw: &str, place: Option<Span>, known: &mut Known, into: &mut Read) {
     let subject = place.as_ref().map_or(String::new(), Span::to_string);
     if raw.len() > EVENT_BYTES_MAX {
+        into.refused += 1;
         let message = format!("the event is larger than {} KiB", EVENT_BYTES_MAX >> 10);
-        into.findings.push(Finding::error("SG120", subject, message).at(place, "this event"));
+        into.findings.push(Finding::warning("SG120", subject, message).at(place, "this event"));
         return;
     }
     let envelope = match serde_json::from_str::<Envelope<'_>>(raw) {
         Ok(envelope) => envelope,
         Err(error) => {
+            into.refused += 1;
             let message = format!("this is not a CloudEvent in JSON: {}", without_place(&error));
-            into.findings.push(Finding::error("SG121", subject, message).at(place, "here"));
+            into.findings.push(Finding::warning("SG121", subject, message).at(place, "here"));
             return;
         }
     };
@@ -166,7 +169,10 @@ fn read_event(raw: &str, place: Option<Span>, known: &mut Known, into: &mut Read
             let content = serde_json::from_str::<Value>(raw).map_or_else(|_| raw.to_owned(), |value| value.to_string());
             accept(event, &content, known, into);
         }
-        Err(message) => into.findings.push(Finding::error("SG122", subject, message).at(place, "in this event")),
+        Err(message) => {
+            into.refused += 1;
+            into.findings.push(Finding::warning("SG122", subject, message).at(place, "in this event"));
+        }
     }
 }
 

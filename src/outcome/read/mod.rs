@@ -38,6 +38,8 @@ pub struct Read {
     pub conflicts: u64,
     /// Events of other types.
     pub ignored: u64,
+    /// Events that cannot be used.
+    pub refused: u64,
     pub findings: Vec<Finding>,
 }
 

@@ -14,18 +14,19 @@ use crate::outcome::settle::Outcome;
 use crate::units::{Money, Timestamp};
 
 use super::cause::Cause;
-use super::{Dimension, Group, Reconciliation, Report};
+use super::{Dimension, Group, Intake, Reconciliation, Report};
 
 /// Group and version of the document.
 pub const API_VERSION: &str = "stagger.dev/report/v1";
 
 /// The report as indented JSON with a final line break. `input_digest`: SHA-256 over everything that was read.
 #[must_use]
-pub fn to_json(report: &Report, input_digest: &str) -> String {
+pub fn to_json(report: &Report, input_digest: &str, intake: Intake) -> String {
     let document = Document {
         api_version: API_VERSION,
         kind: "Report",
         input_digest,
+        intake,
         window: WindowDoc { from: time(report.window.from), to: time(report.window.to) },
         currency: &report.currency,
         prices_from: report.prices_from.map(time),
@@ -51,6 +52,7 @@ struct Document<'a> {
     api_version: &'static str,
     kind: &'static str,
     input_digest: &'a str,
+    intake: Intake,
     window: WindowDoc,
     currency: &'a str,
     prices_from: Option<String>,

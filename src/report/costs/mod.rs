@@ -8,6 +8,7 @@ pub mod cause;
 pub mod csv;
 pub mod document;
 pub mod group;
+pub mod intake;
 pub mod reconcile;
 pub mod summarize;
 pub mod text;
@@ -19,6 +20,7 @@ use crate::outcome::settle::Outcome;
 use crate::units::Money;
 
 pub use group::{Counts, Dimension, Group, Key};
+pub use intake::Intake;
 pub use reconcile::Reconciliation;
 pub use summarize::{Request, summarize};
 pub use unit_cost::{Undefined, cost_per_verified_outcome};

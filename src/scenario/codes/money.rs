@@ -1,4 +1,4 @@
-//! `SG120`–`SG149`: outcomes, runs and prices.
+//! `SG120`–`SG169`: outcomes, runs, prices and price lists.
 
 use super::Code;
 
@@ -156,5 +156,33 @@ pub const CODES: &[Code] = &[
         explanation: "A shared cost is to be split in proportion to something that is zero for everybody in the window, so it stands apart.",
         example: "idle: {split: ByGuarantee}   # and no tenant has a guarantee",
         fix: "Give guarantees, or choose another split.",
+    },
+    Code {
+        code: "SG160",
+        title: "a price list that is not in its format",
+        explanation: "The file is not what the named provider publishes, it is too large, or it lacks what every price needs, such as a currency.",
+        example: "stagger prices import azure aws-offers.json",
+        fix: "Name the provider whose file it is, and download it again if it was cut off.",
+    },
+    Code {
+        code: "SG161",
+        title: "a price that cannot be read",
+        explanation: "A row is about a GPU, but its price, time or unit is not usable: not a decimal, negative, by tiers, or not by the hour.",
+        example: "\"PricePerUnit\"\n\"cheap\"",
+        fix: "Correct the row, or leave it out; the other rows are read all the same.",
+    },
+    Code {
+        code: "SG162",
+        title: "two listed prices for one thing at one time",
+        explanation: "The list prices a device twice in the same region, for the same kind of capacity and at the same time. Nothing tells which one is meant.",
+        example: "AWS SKU A and AWS SKU A2 both price p4d.24xlarge",
+        fix: "Remove one of the rows, or narrow the list to what you buy.",
+    },
+    Code {
+        code: "SG163",
+        title: "a price list with more pages",
+        explanation: "The provider splits its list; only the page that was given is read, so devices may be missing.",
+        example: "{\"Items\": [...], \"NextPageLink\": \"https://...\"}",
+        fix: "Fetch the other pages and read each of them, or narrow the query to one page.",
     },
 ];
