@@ -12,7 +12,7 @@ use crate::plan::curve::Baseline;
 use crate::plan::proposal::{Conflict, Plan, Release, Status, Verdict};
 use crate::plan::snapshot::{DeadlinePolicy, Policy, Snapshot};
 use crate::plan::watch::{Progress, Watch};
-use crate::plan::{check, conflict, propose};
+use crate::plan::{check, conflict, limits, propose};
 
 /// A plan that has passed its check, with what belongs beside it.
 pub(super) struct Solved {
@@ -26,6 +26,10 @@ pub(super) struct Solved {
 /// A plan that does not pass its own check is a bug, and is not shown.
 pub(super) fn solve(loaded: &Loaded, shell: &Shell) -> Result<Solved, Failed> {
     let (snapshot, policy) = (&loaded.assembled.snapshot, &loaded.assembled.policy);
+    if let Some(exceeded) = limits::exceeded(snapshot) {
+        let hint = Some("plan by queue or by namespace (-n), or with a shorter --horizon".to_owned());
+        return Err(Failed { exit: Exit::Refused, message: format!("the input is refused: {exceeded}"), hint });
+    }
     let ticker = Ticker::start(shell, policy.time_limit_millis);
     let mut plan = propose(snapshot, policy, &ticker);
     ticker.finish(shell);

@@ -44,12 +44,14 @@ impl<'a> Desk<'a> {
         let uses = lane_uses(snapshot, policy, &base);
         let fixed = frozen(snapshot, policy, &mut base, &uses);
         let grid = Grid::of(snapshot, policy);
-        let model = Model::of(snapshot, policy, &base.exact, grid, Rounding::Conservative, &|workload, option| {
+        let narrow = narrow(snapshot, policy, &base, &uses);
+        let mut model = Model::of(snapshot, policy, &base.exact, grid, Rounding::Conservative, &|workload, option| {
             fixed[workload].is_none()
-                && policy.in_objective(&snapshot.workloads[workload])
+                && (policy.in_objective(&snapshot.workloads[workload]) || narrow[workload])
                 && uses[workload][option].is_some()
                 && (splittable == Splittable::OnGrid || cut(&snapshot.workloads[workload].interruption).is_none())
         });
+        model.insist_on(&|workload| narrow[workload]);
         Self { snapshot, policy, base, model, fixed, uses }
     }
 
@@ -285,6 +287,25 @@ fn lane_uses(snapshot: &Snapshot, policy: &Policy, base: &Timeline) -> Vec<Vec<O
         .map(|workload| {
             let stopped = matches!(&snapshot.node(workload.queue).kind, NodeKind::ClusterQueue(rules) if rules.stopped);
             workload.options.iter().map(|option| if stopped { None } else { of_option(workload, option) }).collect()
+        })
+        .collect()
+}
+
+/// Workloads that can run, but on no option once capacity has stopped changing: only a window lets them in.
+fn narrow(snapshot: &Snapshot, policy: &Policy, base: &Timeline, uses: &[Vec<Option<Vec<Use>>>]) -> Vec<bool> {
+    let last = base.exact.times.iter().filter_map(|times| times.last()).max().copied().unwrap_or(snapshot.now);
+    let later = |workload: &Workload, option: usize, uses: &Vec<Use>| {
+        let from = last.max(workload.earliest_start);
+        base.earliest(uses, from, workload.options[option].held(policy.promise)).is_some()
+    };
+    snapshot
+        .workloads
+        .iter()
+        .zip(uses)
+        .map(|(workload, options)| {
+            let mut able =
+                options.iter().enumerate().filter_map(|(option, uses)| Some((option, uses.as_ref()?))).peekable();
+            able.peek().is_some() && !able.any(|(option, uses)| later(workload, option, uses))
         })
         .collect()
 }

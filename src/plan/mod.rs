@@ -20,6 +20,7 @@ pub mod groups;
 pub mod lane;
 pub mod lane_tree;
 pub mod levels;
+pub mod limits;
 pub mod model;
 pub mod peak;
 mod peer_capacity;

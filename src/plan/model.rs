@@ -31,6 +31,9 @@ pub struct Job {
     pub grades: Vec<Grade>,
     /// Loss of a job that has no place on the grid: it will end after it.
     pub outside: i64,
+    /// What `outside` holds beyond the loss, because the job fits only before the last change of capacity: without a place
+    /// on the grid it might find none at all.
+    pub narrow: i64,
     /// Weight in the completion level; 0 outside the objective.
     pub weight: i64,
     pub class: usize,
@@ -147,9 +150,19 @@ impl Model {
             };
             let fresh = class_of.len();
             let class = *class_of.entry(key).or_insert(fresh);
-            jobs.push(Job { workload: index, release, options, grades, outside, weight, class, split });
+            jobs.push(Job { workload: index, release, options, grades, outside, narrow: 0, weight, class, split });
         }
         Self { grid, lanes, jobs, classes: class_of.len(), soft_base }
+    }
+
+    /// Makes leaving a job of these workloads off the board dearer than any loss.
+    pub fn insist_on(&mut self, narrow: &dyn Fn(usize) -> bool) {
+        let values: i64 = self.jobs.iter().map(|job| job.worst_loss() / self.soft_base).sum();
+        let price = self.soft_base.saturating_mul(values.saturating_add(1));
+        for job in self.jobs.iter_mut().filter(|job| narrow(job.workload)) {
+            job.narrow = price;
+            job.outside = job.outside.saturating_add(price);
+        }
     }
 
     #[must_use]

@@ -29,6 +29,8 @@ const POLISH_COLUMNS: usize = 9_000;
 fn bound_model(desk: &Desk<'_>) -> Model {
     let mut model = if desk.model.grid.exact { desk.model.clone() } else { desk.model_for(Rounding::Optimistic) };
     for job in &mut model.jobs {
+        // A bound counts losses only: work without any place has none.
+        job.outside -= std::mem::take(&mut job.narrow);
         if job.split.is_some() {
             job.outside = 0;
             job.grades = vec![Grade { end_max: model.grid.slots, loss: 0 }];
@@ -39,7 +41,7 @@ fn bound_model(desk: &Desk<'_>) -> Model {
 
 /// Whether the model of bounds and that of plans are the same.
 fn is_exact(desk: &Desk<'_>) -> bool {
-    desk.model.grid.exact && desk.model.jobs.iter().all(|job| job.split.is_none())
+    desk.model.grid.exact && desk.model.jobs.iter().all(|job| job.split.is_none() && job.narrow == 0)
 }
 
 /// Levels 1 and 2.

@@ -5,7 +5,7 @@ use chrono_tz::Tz;
 use crate::calendar;
 use crate::plan::chart::{self, Look};
 use crate::plan::curve::Baseline;
-use crate::plan::proposal::{Fix, Plan, Release, Status, Verdict};
+use crate::plan::proposal::{Fix, LevelName, Plan, Quality, Release, Status, Verdict};
 use crate::plan::sentence;
 use crate::plan::snapshot::Snapshot;
 use crate::report::table::{Align, Table};
@@ -170,16 +170,37 @@ pub fn quality(plan: &Plan) -> String {
     let quality = &plan.quality;
     let status = match quality.status {
         Status::Optimal => "Optimal: proven, no plan is better".to_owned(),
-        Status::Feasible => match quality.gap_millionths {
-            Some(0) => "Feasible".to_owned(),
-            Some(gap) => format!("Feasible: at most {} from the best possible", percent(gap)),
-            None => "Feasible: checked, no bound known".to_owned(),
-        },
+        Status::Feasible => feasible(quality),
         Status::Fallback => "Fallback: the greedy plan; nothing better was found in the time given".to_owned(),
     };
     let digest: String = plan.input_digest.chars().take(12).collect();
     let seconds = format!("{}.{:03}", quality.millis / 1000, quality.millis % 1000);
     format!("{status} ({seconds} s, seed {}, input {digest})", quality.seed)
+}
+
+/// What the first level without a proof leaves open: deadlines in their own unit (a share of a small number of missed
+/// ones says nothing), everything else in percent.
+fn feasible(quality: &Quality) -> String {
+    let open = quality.levels.iter().find(|level| level.bound != Some(level.value));
+    let Some(level) = open else { return "Feasible".to_owned() };
+    let what = match level.name {
+        LevelName::HardMissed => {
+            let more = level.value - level.bound.unwrap_or(0);
+            return format!("Feasible: no plan misses fewer hard deadlines by more than {more} in value");
+        }
+        LevelName::SoftLost => "the value lost by soft deadlines",
+        LevelName::Completion => "the sum of ends",
+        LevelName::Peak => "the peak",
+        LevelName::Cost => "the cost",
+        LevelName::Stability => "the starts moved",
+        LevelName::Backfill => "the ends of backfill",
+    };
+    match quality.gap_millionths {
+        Some(gap) => {
+            format!("Feasible: all before is proven, and {what} is at most {} from the best possible", percent(gap))
+        }
+        None => format!("Feasible: all before is proven; {what} has no bound yet"),
+    }
 }
 
 /// Millionths as a percentage: `3.9 %`, `0.01 %`.

@@ -237,8 +237,11 @@ mod tests {
                 assert_eq!(level.name, *name, "seed {seed}");
                 let proven = level.bound == Some(level.value);
                 if level.value < *value {
-                    let starts: Vec<_> =
-                        plan.releases.iter().map(|release| (&release.workload, &release.flavor, &release.pieces)).collect();
+                    let starts: Vec<_> = plan
+                        .releases
+                        .iter()
+                        .map(|release| (&release.workload, &release.flavor, &release.pieces))
+                        .collect();
                     wrong.push(format!(
                         "seed {seed}: {name:?} {} beats the optimum {value} with {starts:?} and {:?}",
                         level.value, plan.problems
