@@ -1,19 +1,44 @@
-//! The folders under `scenarios/`: each states a claim, and here its figures are asserted apart from any text.
+//! The folders under `scenarios/`: each states a claim, its figures are asserted here, and its `plan.txt` shows the plan.
+//!
+//! The figures stand apart from the text, so that a wrong picture cannot be accepted by rewriting it. `UPDATE=1` rewrites
+//! the texts; the figures only a person may change, together with the folder's README.
 
 use std::path::{Path, PathBuf};
+use std::{env, fs};
 
+use stagger::calendar;
 use stagger::failure::{Finding, Severity};
 use stagger::kueue::{self, Assembled, Given};
+use stagger::plan::chart::{self, Look};
+use stagger::plan::proposal::{Fix, Peak, Plan, Release, Summary};
+use stagger::plan::snapshot::{Objective, Snapshot};
+use stagger::plan::watch::Unwatched;
+use stagger::plan::{self, sentence};
+use stagger::report::plan_text;
 use stagger::scenario::{self, Input, Limits};
 use stagger::units::Timestamp;
 
 /// What a folder's README states in figures.
 struct Claim {
     folder: &'static str,
-    /// Workloads to plan.
     workloads: usize,
     /// Everything that is noticed while reading and assembling.
     noticed: &'static [&'static str],
+    plan: Figures,
+    /// What Kueue alone would come to: (on time, at risk, late).
+    kueue: (u64, u64, u64),
+    /// Runs that the claim determines, as `from–to flavor workload`; what ties leave open is not listed.
+    runs: &'static [&'static str],
+}
+
+struct Figures {
+    /// (on time, at risk, late)
+    verdicts: (u64, u64, u64),
+    /// `flavor resource peak/capacity`
+    peaks: &'static [&'static str],
+    /// `None` where ties leave it open.
+    makespan: Option<&'static str>,
+    gpu_seconds: Option<i128>,
 }
 
 const CLAIMS: &[Claim] = &[
@@ -23,26 +48,149 @@ const CLAIMS: &[Claim] = &[
         noticed: &[
             "warning SG036: without a WorkloadSLO nobody knows how long they run, so they are taken to run to the end of the horizon: llm/notebook-export",
         ],
+        plan: Figures { verdicts: (5, 0, 0), peaks: &["h100 nvidia.com/gpu 8/8"], makespan: Some("12 h"), gpu_seconds: Some(187_200) },
+        kueue: (3, 0, 2),
+        runs: &[
+            "12:00–12:30 h100 llm/probe",
+            "12:30–14:00 h100 llm/sweep-lr",
+            "12:30–14:00 h100 llm/sweep-wd",
+            "14:00–16:00 h100 llm/gang",
+            "16:00–19:00 h100 llm/distill",
+            "16:00–00:00 h100 llm/notebook-export",
+        ],
     },
-    Claim { folder: "cohort-lending-limit", workloads: 3, noticed: &[] },
-    Claim { folder: "conflict-named-fix", workloads: 4, noticed: &[] },
-    Claim { folder: "cronjob-nightly", workloads: 3, noticed: &[] },
-    Claim { folder: "gang-podsets", workloads: 2, noticed: &[] },
-    Claim { folder: "interruption-split", workloads: 2, noticed: &[] },
-    Claim { folder: "night-window-dst", workloads: 2, noticed: &[] },
-    Claim { folder: "noon-evals", workloads: 4, noticed: &[] },
-    Claim { folder: "priority-inversion", workloads: 2, noticed: &[] },
+    Claim {
+        folder: "cohort-lending-limit",
+        workloads: 3,
+        noticed: &[],
+        plan: Figures { verdicts: (3, 0, 0), peaks: &["a100 nvidia.com/gpu 8/12"], makespan: Some("2 h"), gpu_seconds: Some(43_200) },
+        kueue: (3, 0, 0),
+        runs: &[],
+    },
+    Claim {
+        folder: "conflict-named-fix",
+        workloads: 4,
+        noticed: &[],
+        plan: Figures { verdicts: (3, 0, 1), peaks: &["a100 nvidia.com/gpu 4/4"], makespan: Some("5 h"), gpu_seconds: Some(57_600) },
+        kueue: (3, 0, 1),
+        runs: &["16:00–17:00 a100 ranking/export-report"],
+    },
+    Claim {
+        folder: "cronjob-nightly",
+        workloads: 3,
+        noticed: &[],
+        plan: Figures { verdicts: (3, 0, 0), peaks: &["a100 nvidia.com/gpu 4/4"], makespan: Some("1 d 5 h"), gpu_seconds: Some(100_800) },
+        kueue: (2, 0, 1),
+        runs: &[
+            "02:00–03:00 a100 search/nightly-index-29934780",
+            "02:00–03:00 a100 search/nightly-index-29936220",
+            "03:00–08:00 a100 search/train-encoder",
+        ],
+    },
+    Claim {
+        folder: "gang-podsets",
+        workloads: 2,
+        noticed: &[],
+        plan: Figures {
+            verdicts: (2, 0, 0),
+            peaks: &["a100 cpu 16/32", "a100 nvidia.com/gpu 8/8"],
+            makespan: Some("3 h"),
+            gpu_seconds: Some(72_000),
+        },
+        kueue: (1, 0, 1),
+        runs: &["12:00–13:00 a100 vision/regression-eval", "13:00–15:00 a100 vision/detector"],
+    },
+    Claim {
+        folder: "interruption-split",
+        workloads: 2,
+        noticed: &[],
+        plan: Figures { verdicts: (2, 0, 0), peaks: &["a100 nvidia.com/gpu 8/8"], makespan: Some("6 h"), gpu_seconds: Some(96_000) },
+        kueue: (2, 0, 0),
+        runs: &[
+            "12:00–14:00, 15:00–16:40 a100 pretraining/checkpoints",
+            "15:00–18:00 a100 pretraining/in-one-piece",
+        ],
+    },
+    Claim {
+        folder: "night-window-dst",
+        workloads: 2,
+        noticed: &[],
+        plan: Figures { verdicts: (2, 0, 0), peaks: &["a100 nvidia.com/gpu 8/8"], makespan: Some("13 h"), gpu_seconds: Some(280_800) },
+        kueue: (2, 0, 0),
+        runs: &["18:00–21:00 a100 speech/evening-eval", "22:00–06:00 a100 speech/weekly-train"],
+    },
+    Claim {
+        folder: "noon-evals",
+        workloads: 4,
+        noticed: &[],
+        plan: Figures { verdicts: (4, 0, 0), peaks: &["a100 nvidia.com/gpu 4/4"], makespan: Some("2 h"), gpu_seconds: Some(28_800) },
+        kueue: (4, 0, 0),
+        runs: &[
+            "12:00–13:00 a100 evals/eval-1",
+            "12:00–13:00 a100 evals/eval-2",
+            "13:00–14:00 a100 evals/eval-3",
+            "13:00–14:00 a100 evals/eval-4",
+        ],
+    },
+    Claim {
+        folder: "priority-inversion",
+        workloads: 2,
+        noticed: &[],
+        plan: Figures { verdicts: (2, 0, 0), peaks: &["a100 nvidia.com/gpu 4/4"], makespan: Some("3 h"), gpu_seconds: Some(43_200) },
+        kueue: (1, 0, 1),
+        runs: &["12:00–13:00 a100 fraud/regulator-report", "13:00–15:00 a100 fraud/retrain"],
+    },
     Claim {
         folder: "realistic-day",
         workloads: 40,
         noticed: &[
             "warning SG036: without a WorkloadSLO nobody knows how long they run, so they are taken to run to the end of the horizon: vision/notebook-ana",
         ],
+        plan: Figures { verdicts: (38, 0, 1), peaks: &["h100 nvidia.com/gpu 8/8"], makespan: None, gpu_seconds: None },
+        kueue: (17, 2, 20),
+        runs: &[],
     },
-    Claim { folder: "running-uncertain-end", workloads: 2, noticed: &[] },
-    Claim { folder: "two-flavors", workloads: 4, noticed: &[] },
-    Claim { folder: "value-tiers", workloads: 3, noticed: &[] },
-    Claim { folder: "zero-gpu", workloads: 4, noticed: &[] },
+    Claim {
+        folder: "running-uncertain-end",
+        workloads: 2,
+        noticed: &[],
+        plan: Figures { verdicts: (2, 0, 0), peaks: &["a100 nvidia.com/gpu 4/4"], makespan: Some("3 h"), gpu_seconds: Some(28_800) },
+        kueue: (2, 0, 0),
+        runs: &["12:00–13:00 a100 forecast/smoke", "14:00–15:00 a100 forecast/backtest"],
+    },
+    Claim {
+        folder: "two-flavors",
+        workloads: 4,
+        noticed: &[],
+        plan: Figures {
+            verdicts: (4, 0, 0),
+            peaks: &["a100 nvidia.com/gpu 4/4", "h100 nvidia.com/gpu 2/2"],
+            makespan: Some("1 h"),
+            gpu_seconds: Some(21_600),
+        },
+        kueue: (4, 0, 0),
+        runs: &[],
+    },
+    Claim {
+        folder: "value-tiers",
+        workloads: 3,
+        noticed: &[],
+        plan: Figures { verdicts: (1, 0, 2), peaks: &["a100 nvidia.com/gpu 4/4"], makespan: Some("3 h"), gpu_seconds: Some(43_200) },
+        kueue: (1, 0, 2),
+        runs: &[
+            "12:00–13:00 a100 newsroom/brief",
+            "13:00–14:00 a100 newsroom/digest",
+            "14:00–15:00 a100 newsroom/archive",
+        ],
+    },
+    Claim {
+        folder: "zero-gpu",
+        workloads: 4,
+        noticed: &[],
+        plan: Figures { verdicts: (4, 0, 0), peaks: &["a100 nvidia.com/gpu 4/4"], makespan: Some("2 h"), gpu_seconds: Some(14_400) },
+        kueue: (4, 0, 0),
+        runs: &["12:00–13:00 a100 data/eval", "12:00–13:00 none data/notify"],
+    },
 ];
 
 fn folder(name: &str) -> PathBuf {
@@ -61,12 +209,84 @@ fn told(findings: &[Finding]) -> Vec<String> {
 fn assembled(name: &str) -> Assembled {
     let reading = scenario::read(&[Input::Path(folder(name))], &Limits::default());
     assert_eq!(told(&reading.findings), Vec::<String>::new(), "{name} must read without a finding");
-    kueue::assemble(&reading.manifests, &Given::at(Timestamp(0)))
+    let mut assembled = kueue::assemble(&reading.manifests, &Given::at(Timestamp(0)));
+    // Steps, not seconds: the text must not depend on the machine.
+    assembled.policy.step_limit = Some(200_000);
+    assembled
+}
+
+/// Plans a folder and checks the plan.
+fn planned(assembled: &Assembled) -> Plan {
+    let (snapshot, policy) = (&assembled.snapshot, &assembled.policy);
+    let plan = plan::propose(snapshot, policy, &Unwatched);
+    assert_eq!(told(&plan::check(snapshot, policy, &plan)), Vec::<String>::new());
+    plan
+}
+
+fn verdicts(summary: &Summary) -> (u64, u64, u64) {
+    (summary.on_time, summary.at_risk, summary.late)
+}
+
+fn clock(plan: &Plan, at: Timestamp) -> String {
+    calendar::clock_time(at, calendar::zone(&plan.time_zone).expect("a plan's zone must exist"))
+}
+
+fn run(plan: &Plan, release: &Release) -> String {
+    let piece = |(start, end)| format!("{}–{}", clock(plan, start), clock(plan, end));
+    let last = release.pieces.len() - 1;
+    // Under p90 capacity is held longer than the median run: what is shown is the run.
+    let ends = release.pieces.iter().enumerate().map(|(at, held)| (held.start, if at == last { release.end } else { held.end }));
+    let pieces: Vec<String> = ends.map(piece).collect();
+    format!("{} {} {}", pieces.join(", "), release.flavor, release.workload)
+}
+
+fn peak(peak: &Peak) -> String {
+    format!("{} {} {}/{}", peak.flavor, peak.resource, peak.resource.quantity(peak.peak), peak.resource.quantity(peak.capacity))
+}
+
+/// What `plan.txt` holds: the picture, the sentence, the conflicts, and the same load without us.
+fn text(snapshot: &Snapshot, plan: &Plan, kueue: &Summary) -> String {
+    let mut parts = vec![chart::draw(snapshot, plan, None, Look { width: 100, unicode: true })];
+    parts.push(format!("{}\n", sentence::headline(plan)));
+    parts.push(plan_text::conflicts(plan));
+    let (on_time, at_risk, late) = verdicts(kueue);
+    parts.push(format!("Kueue alone: {on_time} on time, {at_risk} at risk, {late} late\n"));
+    parts.retain(|part| !part.is_empty());
+    parts.join("\n")
+}
+
+/// What differs from the claim, one line each.
+fn broken(claim: &Claim, plan: &Plan, kueue: &Summary) -> Vec<String> {
+    let mut broken = Vec::new();
+    let mut differs = |what: &str, is: String, claimed: String| {
+        if is != claimed {
+            broken.push(format!("{}: {what} is {is}, claimed is {claimed}", claim.folder));
+        }
+    };
+    let figures = &claim.plan;
+    differs("(on time, at risk, late)", format!("{:?}", verdicts(&plan.summary)), format!("{:?}", figures.verdicts));
+    differs("the same for Kueue alone", format!("{:?}", verdicts(kueue)), format!("{:?}", claim.kueue));
+    if let Some(makespan) = figures.makespan {
+        differs("the makespan", plan.summary.makespan.human(), makespan.to_owned());
+    }
+    if let Some(gpu_seconds) = figures.gpu_seconds {
+        differs("GPU time", plan.summary.gpu_seconds.to_string(), gpu_seconds.to_string());
+    }
+    let peaks: Vec<String> = plan.peaks.iter().map(peak).collect();
+    let runs: Vec<String> = plan.releases.iter().map(|release| run(plan, release)).collect();
+    for (claimed, found, what) in [(figures.peaks, &peaks, "peak"), (claim.runs, &runs, "run")] {
+        for one in claimed {
+            if !found.iter().any(|other| other == one) {
+                broken.push(format!("{}: no {what} is `{one}`; there are: {}", claim.folder, found.join("; ")));
+            }
+        }
+    }
+    broken
 }
 
 #[test]
 fn every_folder_has_a_claim_and_every_claim_a_folder() {
-    let entries = std::fs::read_dir(folder("")).expect("scenarios/ must be readable");
+    let entries = fs::read_dir(folder("")).expect("scenarios/ must be readable");
     let names = entries.map(|entry| entry.expect("scenarios/ must be readable").file_name());
     let mut folders: Vec<String> = names.map(|name| name.to_string_lossy().into_owned()).collect();
     folders.sort();
@@ -82,4 +302,54 @@ fn every_folder_is_read_whole() {
         assert_eq!(assembled.snapshot.workloads.len(), claim.workloads, "{}", claim.folder);
         assert_eq!(assembled.unplaceable.len() + assembled.uncontrolled.len(), 0, "{}", claim.folder);
     }
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "UPDATE=1 is how a person asks for rewritten texts")]
+fn every_claim_is_kept_and_shown() {
+    let rewrite = env::var("UPDATE").is_ok();
+    let mut complaints = Vec::new();
+    for claim in CLAIMS {
+        let assembled = assembled(claim.folder);
+        let plan = planned(&assembled);
+        let kueue = kueue::simulate(&assembled.snapshot, &kueue::SimOptions::default()).summary(&assembled.snapshot);
+        complaints.extend(broken(claim, &plan, &kueue));
+        let text = text(&assembled.snapshot, &plan, &kueue);
+        let file = folder(claim.folder).join("plan.txt");
+        if rewrite {
+            fs::write(&file, &text).expect("plan.txt must be writable");
+        } else if fs::read_to_string(&file).unwrap_or_default() != text {
+            complaints.push(format!("scenarios/{}/plan.txt shows another plan; it would be:\n{text}", claim.folder));
+        }
+    }
+    assert!(complaints.is_empty(), "{}\nhint: make generate rewrites the texts", complaints.join("\n"));
+}
+
+#[test]
+fn the_touchstone_shaves_its_peak_only_when_asked() {
+    let mut assembled = assembled("noon-evals");
+    assembled.policy.objective = Objective::LowestPeak;
+    let plan = planned(&assembled);
+    assert_eq!(plan.peaks.iter().map(peak).collect::<Vec<_>>(), ["a100 nvidia.com/gpu 2/4"]);
+    assert_eq!(plan.summary.makespan.human(), "4 h");
+    assert_eq!(verdicts(&plan.summary), (4, 0, 0));
+    assert_eq!(plan.before.all_at_once.peak.iter().map(peak).collect::<Vec<_>>(), ["a100 nvidia.com/gpu 8/4"]);
+    assert_eq!((plan.summary.gpu_seconds, plan.before.all_at_once.gpu_seconds), (28_800, 28_800));
+}
+
+#[test]
+fn the_conflict_names_three_jobs_and_the_smallest_fixes() {
+    let plan = planned(&assembled("conflict-named-fix"));
+    let [conflict] = plan.infeasible.as_slice() else { panic!("one conflict, not {:?}", plan.infeasible) };
+    let mut names: Vec<&str> = conflict.workloads.iter().map(|key| key.name()).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["eval-candidate", "refresh-embeddings", "train-ranker"]);
+    assert!(conflict.irreducible);
+    let fixes: Vec<String> = conflict.fixes.iter().map(|fix| plan_text::fix(&plan, fix)).collect();
+    let moved = conflict.fixes.iter().any(|fix| matches!(fix, Fix::MoveDeadline { by, .. } if by.0 == 3600));
+    let bought = conflict.fixes.iter().any(|fix| {
+        matches!(fix, Fix::AddCapacity { quantity, from, to, cost, .. }
+            if quantity.0 == 4 && (*to - *from).0 == 3600 && cost.is_some_and(|cost| cost.decimal() == "10.00"))
+    });
+    assert!(moved && bought, "{fixes:?}");
 }

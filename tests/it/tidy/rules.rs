@@ -4,8 +4,8 @@ use std::path::Path;
 
 use super::source::{Source, code_only, is_word};
 
-/// Where the solver's crates and floating point may be named: the model, and the call that solves it.
-const SOLVER_FILES: &[&str] = &["src/plan/formulation", "src/plan/solve"];
+/// Where the solver's crates and floating point may be named: the model, its live columns, and the call that solves it.
+const SOLVER_FILES: &[&str] = &["src/plan/columns", "src/plan/formulation", "src/plan/solve"];
 
 /// Where floating point may be named besides: a YAML number becomes a JSON number, which is one.
 const NUMBER_FILES: &[&str] = &["src/scenario/scalar"];
