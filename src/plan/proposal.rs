@@ -37,6 +37,7 @@ impl Plan {
             key: release.workload.clone(),
             flavor: release.flavor.clone(),
             start: release.start,
+            end: release.pieces.last().map(|piece| piece.end),
         };
         self.releases.iter().map(promised).collect()
     }

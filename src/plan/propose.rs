@@ -1,6 +1,6 @@
 //! The planner's walk: a plan at once, then better ones, then a proof, until the budget ends.
 //!
-//! 1. what is fixed (frozen promises) and what can never fit;
+//! 1. what is fixed (frozen promises), what can never fit, and a previous plan that can be kept (then 7);
 //! 2. a greedy plan, checked, within milliseconds;
 //! 3. fewer losses: ruin and recreate;
 //! 4. how few they can be: bounds, and a solver's polish where the model is small enough;
@@ -34,32 +34,8 @@ pub fn propose(snapshot: &Snapshot, policy: &Policy, watch: &dyn Watch) -> Plan 
     let mut effort = Effort::new(policy, watch);
     let mut proof = proof::Proof::new(&desk);
 
-    // 2. A greedy plan, checked.
-    let first = greedy(&desk.model, Order::LatestStart);
-    let greedy_stands = desk.stands(&first);
-    let draft = desk.draft(&greedy_stands, Vec::new());
-    if capacity_ok(snapshot, policy, &draft.releases).is_ok() {
-        watch.first_plan(&draft);
-    }
-
-    // 3. to 6. What was planned before is kept where nothing is lost by it; otherwise all is searched anew.
-    let kept = replan::keep(&desk, &mut effort);
-    let mut stands = match kept {
-        Some(stands) => stands,
-        None => search_anew(&desk, first, &mut proof, &mut effort),
-    };
-    if desk.model.jobs.iter().any(|job| job.split.is_some()) && stand::losses(snapshot, &stands) > desk.loss_floors() {
-        // Work that may be split can give way to all other work and take the holes.
-        let last = Desk::new(snapshot, policy, Splittable::Last);
-        let other =
-            search_anew(&last, greedy(&last.model, Order::LatestStart), &mut proof::Proof::new(&last), &mut effort);
-        if levels_of(&desk, &other) < levels_of(&desk, &stands) {
-            stands = other;
-        }
-    }
-    if levels_of(&desk, &greedy_stands) < levels_of(&desk, &stands) {
-        stands = greedy_stands;
-    }
+    // 1. What was planned before is kept where that loses nothing.
+    let stands = replan::keep(&desk, &mut effort).unwrap_or_else(|| anew(&desk, &mut proof, &mut effort));
 
     // 7. Figures, check, reasons.
     let mut plan = desk.plan(&stands, &proof, watch);
@@ -68,6 +44,28 @@ pub fn propose(snapshot: &Snapshot, policy: &Policy, watch: &dyn Watch) -> Plan 
     let wrong = findings.iter().find(|finding| finding.severity == Severity::Error);
     assert!(wrong.is_none(), "a plan must pass its check: {wrong:?}");
     plan
+}
+
+/// 2. a greedy plan, checked and shown at once; then the search, whose result is never worse.
+fn anew(desk: &Desk<'_>, proof: &mut proof::Proof, effort: &mut Effort<'_>) -> Stands {
+    let (snapshot, policy) = (desk.snapshot, desk.policy);
+    let first = greedy(&desk.model, Order::LatestStart);
+    let greedy_stands = desk.stands(&first);
+    let draft = desk.draft(&greedy_stands, Vec::new());
+    if capacity_ok(snapshot, policy, &draft.releases).is_ok() {
+        effort.watch.first_plan(&draft);
+    }
+    let mut stands = search_anew(desk, first, proof, effort);
+    if desk.model.jobs.iter().any(|job| job.split.is_some()) && stand::losses(snapshot, &stands) > desk.loss_floors() {
+        // Work that may be split can give way to all other work and take the holes.
+        let last = Desk::new(snapshot, policy, Splittable::Last);
+        let first = greedy(&last.model, Order::LatestStart);
+        let other = search_anew(&last, first, &mut proof::Proof::new(&last), effort);
+        if levels_of(desk, &other) < levels_of(desk, &stands) {
+            stands = other;
+        }
+    }
+    if levels_of(desk, &greedy_stands) < levels_of(desk, &stands) { greedy_stands } else { stands }
 }
 
 /// 3. and 4. fewer losses and how few they can be; 5. the preset; 6. exact time.

@@ -16,30 +16,39 @@ use crate::plan::search;
 use crate::plan::stand::{self, Stand, Stands};
 use crate::units::Timestamp;
 
-/// Stands that keep the previous plan and lose no more than must be; `None` without a previous plan or when keeping it
-/// costs value.
+/// Stands that keep the previous plan and lose no more than it did; `None` without a previous plan or when that costs value.
 #[must_use]
 pub fn keep(desk: &Desk<'_>, effort: &mut Effort<'_>) -> Option<Stands> {
     if desk.snapshot.previous.is_empty() {
         return None;
     }
-    let floors = desk.loss_floors();
-    let stands = in_place(desk);
-    if stand::losses(desk.snapshot, &stands) == floors {
+    let promises = promises(desk);
+    let promised = promised_losses(desk, &promises);
+    let stands = in_place(desk, &promises);
+    if stand::losses(desk.snapshot, &stands) <= promised {
         return Some(stands);
     }
     if !desk.model.grid.exact {
         return None;
     }
-    let stands = repaired(desk, effort);
-    (stand::losses(desk.snapshot, &stands) == floors).then_some(stands)
+    let stands = repaired(desk, &promises, promised, effort);
+    (stand::losses(desk.snapshot, &stands) <= promised).then_some(stands)
 }
 
-/// (workload, option, start) of each previous release that still names one of the workload's options.
-fn promises(desk: &Desk<'_>) -> Vec<(Timestamp, usize, usize)> {
+/// A previous release that still names one of its workload's options.
+struct Promised {
+    start: Timestamp,
+    workload: usize,
+    option: usize,
+    /// It would end when it was promised to: nothing about it has changed.
+    unchanged: bool,
+}
+
+/// Unchanged work first, each by start: what has changed gives way.
+fn promises(desk: &Desk<'_>) -> Vec<Promised> {
     let by_key: HashMap<&str, usize> =
         desk.snapshot.workloads.iter().enumerate().map(|(index, workload)| (workload.key.as_str(), index)).collect();
-    let mut promises: Vec<(Timestamp, usize, usize)> = desk
+    let mut promises: Vec<Promised> = desk
         .snapshot
         .previous
         .iter()
@@ -48,18 +57,37 @@ fn promises(desk: &Desk<'_>) -> Vec<(Timestamp, usize, usize)> {
             let options = &desk.snapshot.workloads[workload].options;
             let option = options.iter().position(|option| option.flavor == previous.flavor)?;
             let may_start = previous.start >= desk.earliest_start(workload);
-            (may_start && desk.can_run(workload, option)).then_some((previous.start, workload, option))
+            let end = previous.start + options[option].held(desk.policy.promise);
+            let unchanged = previous.end.is_none_or(|promised| promised == end);
+            let promised = Promised { start: previous.start, workload, option, unchanged };
+            (may_start && desk.can_run(workload, option)).then_some(promised)
         })
         .collect();
-    promises.sort_unstable();
+    promises.sort_by_key(|promised| (!promised.unchanged, promised.start, promised.workload));
     promises
 }
 
+/// What the previous plan lost, by today's due times; work it did not know is owed the least it can lose.
+fn promised_losses(desk: &Desk<'_>, promises: &[Promised]) -> (i128, i128) {
+    let mut sum = desk.loss_floors();
+    for promised in promises {
+        let workload = &desk.snapshot.workloads[promised.workload];
+        let length = workload.options[promised.option].held(desk.policy.promise);
+        let then = workload.losses_at(promised.start + length);
+        let least = crate::plan::proof::earliest_end(desk, promised.workload).map(|end| workload.losses_at(end));
+        let least = least.unwrap_or_default();
+        sum.0 += i128::from(then.hard - least.hard);
+        sum.1 += i128::from(then.soft - least.soft);
+    }
+    sum
+}
+
 /// Everything that fits stays to the second; the rest goes where it fits first, the pressed before the idle.
-fn in_place(desk: &Desk<'_>) -> Stands {
+fn in_place(desk: &Desk<'_>, promises: &[Promised]) -> Stands {
     let mut timeline = desk.base.clone();
     let mut stands = desk.fixed.clone();
-    for (start, workload, option) in promises(desk) {
+    for Promised { start, workload, option, .. } in promises {
+        let (start, workload, option) = (*start, *workload, *option);
         if stands[workload].is_some() {
             continue;
         }
@@ -89,13 +117,14 @@ fn in_place(desk: &Desk<'_>) -> Stands {
 }
 
 /// The previous plan on the grid, new work forced in, and as little moved as that takes.
-fn repaired(desk: &Desk<'_>, effort: &mut Effort<'_>) -> Stands {
+fn repaired(desk: &Desk<'_>, promises: &[Promised], promised: (i128, i128), effort: &mut Effort<'_>) -> Stands {
     let mut board = Board::empty(&desk.model);
     let mut job_of: Vec<Option<usize>> = vec![None; desk.snapshot.workloads.len()];
     for (job, model_job) in desk.model.jobs.iter().enumerate() {
         job_of[model_job.workload] = Some(job);
     }
-    for (start, workload, option) in promises(desk) {
+    for Promised { start, workload, option, .. } in promises {
+        let (start, workload, option) = (*start, *workload, *option);
         let Some(job) = job_of[workload] else { continue };
         let options = &desk.model.jobs[job].options;
         let Some(index) = options.iter().position(|candidate| candidate.option == option) else { continue };
@@ -106,14 +135,43 @@ fn repaired(desk: &Desk<'_>, effort: &mut Effort<'_>) -> Stands {
             board.put(job, Place { option: index, start: slot });
         }
     }
+    let before = board.places.clone();
     for job in 0..board.places.len() {
         if board.places[job].is_none() {
             place_earliest(&mut board, job);
         }
     }
+    let goal = promised.0 * i128::from(desk.model.soft_base) + promised.1;
+    let goal = i64::try_from(goal).unwrap_or(i64::MAX);
     let mut dice = Dice::new(desk.policy.seed, 5);
-    search::reduce_loss(&mut board, &mut dice, desk.loss_floor(), &mut effort.slice(30));
-    let kept: HashMap<usize, Timestamp> =
-        promises(desk).into_iter().map(|(start, workload, _)| (workload, start)).collect();
+    search::reduce_loss(&mut board, &mut dice, goal, &mut effort.slice(30));
+    bring_home(&mut board, &before);
+    let kept: HashMap<usize, Timestamp> = promises.iter().map(|promised| (promised.workload, promised.start)).collect();
     desk.stands_under(&board, &[], &|workload, start| kept.get(&workload) == Some(&start))
+}
+
+/// Puts back whoever was moved and can go back at no loss, until nobody can.
+fn bring_home(board: &mut Board<'_>, homes: &[Option<Place>]) {
+    let mut moved: Vec<usize> =
+        (0..homes.len()).filter(|job| homes[*job].is_some() && board.places[*job] != homes[*job]).collect();
+    loop {
+        let before = moved.len();
+        moved.retain(|job| {
+            let (Some(home), Some(away)) = (homes[*job], board.places[*job]) else { return true };
+            let loss = board.loss;
+            board.lift(*job);
+            if board.fits(board.option(*job, home), home.start) {
+                board.put(*job, home);
+                if board.loss <= loss {
+                    return false;
+                }
+                board.lift(*job);
+            }
+            board.put(*job, away);
+            true
+        });
+        if moved.len() == before {
+            return;
+        }
+    }
 }

@@ -266,6 +266,8 @@ pub struct PreviousRelease {
     pub key: WorkloadKey,
     pub flavor: FlavorName,
     pub start: Timestamp,
+    /// The end that was promised with it, where it is known: it tells changed work from unchanged.
+    pub end: Option<Timestamp>,
 }
 
 impl Running {

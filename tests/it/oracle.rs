@@ -243,7 +243,7 @@ mod tests {
                         .map(|release| (&release.workload, &release.flavor, &release.pieces))
                         .collect();
                     wrong.push(format!(
-                        "seed {seed}: {name:?} {} beats the optimum {value} with {starts:?} and {:?}",
+                        "seed {seed}: {name:?} {} beats the optimum {value} with {starts:?} and {:?}\n{snapshot:#?}",
                         level.value, plan.problems
                     ));
                 }

@@ -48,7 +48,12 @@ const CLAIMS: &[Claim] = &[
         noticed: &[
             "warning SG036: without a WorkloadSLO nobody knows how long they run, so they are taken to run to the end of the horizon: llm/notebook-export",
         ],
-        plan: Figures { verdicts: (5, 0, 0), peaks: &["h100 nvidia.com/gpu 8/8"], makespan: Some("12 h"), gpu_seconds: Some(187_200) },
+        plan: Figures {
+            verdicts: (5, 0, 0),
+            peaks: &["h100 nvidia.com/gpu 8/8"],
+            makespan: Some("12 h"),
+            gpu_seconds: Some(187_200),
+        },
         kueue: (3, 0, 2),
         runs: &[
             "12:00–12:30 h100 llm/probe",
@@ -63,7 +68,12 @@ const CLAIMS: &[Claim] = &[
         folder: "cohort-lending-limit",
         workloads: 3,
         noticed: &[],
-        plan: Figures { verdicts: (3, 0, 0), peaks: &["a100 nvidia.com/gpu 8/12"], makespan: Some("2 h"), gpu_seconds: Some(43_200) },
+        plan: Figures {
+            verdicts: (3, 0, 0),
+            peaks: &["a100 nvidia.com/gpu 8/12"],
+            makespan: Some("2 h"),
+            gpu_seconds: Some(43_200),
+        },
         kueue: (3, 0, 0),
         runs: &[],
     },
@@ -71,7 +81,12 @@ const CLAIMS: &[Claim] = &[
         folder: "conflict-named-fix",
         workloads: 4,
         noticed: &[],
-        plan: Figures { verdicts: (3, 0, 1), peaks: &["a100 nvidia.com/gpu 4/4"], makespan: Some("5 h"), gpu_seconds: Some(57_600) },
+        plan: Figures {
+            verdicts: (3, 0, 1),
+            peaks: &["a100 nvidia.com/gpu 4/4"],
+            makespan: Some("5 h"),
+            gpu_seconds: Some(57_600),
+        },
         kueue: (3, 0, 1),
         runs: &["16:00–17:00 a100 ranking/export-report"],
     },
@@ -79,7 +94,12 @@ const CLAIMS: &[Claim] = &[
         folder: "cronjob-nightly",
         workloads: 3,
         noticed: &[],
-        plan: Figures { verdicts: (3, 0, 0), peaks: &["a100 nvidia.com/gpu 4/4"], makespan: Some("1 d 5 h"), gpu_seconds: Some(100_800) },
+        plan: Figures {
+            verdicts: (3, 0, 0),
+            peaks: &["a100 nvidia.com/gpu 4/4"],
+            makespan: Some("1 d 5 h"),
+            gpu_seconds: Some(100_800),
+        },
         kueue: (2, 0, 1),
         runs: &[
             "02:00–03:00 a100 search/nightly-index-29934780",
@@ -104,18 +124,25 @@ const CLAIMS: &[Claim] = &[
         folder: "interruption-split",
         workloads: 2,
         noticed: &[],
-        plan: Figures { verdicts: (2, 0, 0), peaks: &["a100 nvidia.com/gpu 8/8"], makespan: Some("6 h"), gpu_seconds: Some(96_000) },
+        plan: Figures {
+            verdicts: (2, 0, 0),
+            peaks: &["a100 nvidia.com/gpu 8/8"],
+            makespan: Some("6 h"),
+            gpu_seconds: Some(96_000),
+        },
         kueue: (2, 0, 0),
-        runs: &[
-            "12:00–14:00, 15:00–16:40 a100 pretraining/checkpoints",
-            "15:00–18:00 a100 pretraining/in-one-piece",
-        ],
+        runs: &["12:00–14:00, 15:00–16:40 a100 pretraining/checkpoints", "15:00–18:00 a100 pretraining/in-one-piece"],
     },
     Claim {
         folder: "night-window-dst",
         workloads: 2,
         noticed: &[],
-        plan: Figures { verdicts: (2, 0, 0), peaks: &["a100 nvidia.com/gpu 8/8"], makespan: Some("13 h"), gpu_seconds: Some(280_800) },
+        plan: Figures {
+            verdicts: (2, 0, 0),
+            peaks: &["a100 nvidia.com/gpu 8/8"],
+            makespan: Some("13 h"),
+            gpu_seconds: Some(280_800),
+        },
         kueue: (2, 0, 0),
         runs: &["18:00–21:00 a100 speech/evening-eval", "22:00–06:00 a100 speech/weekly-train"],
     },
@@ -123,7 +150,12 @@ const CLAIMS: &[Claim] = &[
         folder: "noon-evals",
         workloads: 4,
         noticed: &[],
-        plan: Figures { verdicts: (4, 0, 0), peaks: &["a100 nvidia.com/gpu 4/4"], makespan: Some("2 h"), gpu_seconds: Some(28_800) },
+        plan: Figures {
+            verdicts: (4, 0, 0),
+            peaks: &["a100 nvidia.com/gpu 4/4"],
+            makespan: Some("2 h"),
+            gpu_seconds: Some(28_800),
+        },
         kueue: (4, 0, 0),
         runs: &[
             "12:00–13:00 a100 evals/eval-1",
@@ -136,7 +168,12 @@ const CLAIMS: &[Claim] = &[
         folder: "priority-inversion",
         workloads: 2,
         noticed: &[],
-        plan: Figures { verdicts: (2, 0, 0), peaks: &["a100 nvidia.com/gpu 4/4"], makespan: Some("3 h"), gpu_seconds: Some(43_200) },
+        plan: Figures {
+            verdicts: (2, 0, 0),
+            peaks: &["a100 nvidia.com/gpu 4/4"],
+            makespan: Some("3 h"),
+            gpu_seconds: Some(43_200),
+        },
         kueue: (1, 0, 1),
         runs: &["12:00–13:00 a100 fraud/regulator-report", "13:00–15:00 a100 fraud/retrain"],
     },
@@ -154,7 +191,12 @@ const CLAIMS: &[Claim] = &[
         folder: "running-uncertain-end",
         workloads: 2,
         noticed: &[],
-        plan: Figures { verdicts: (2, 0, 0), peaks: &["a100 nvidia.com/gpu 4/4"], makespan: Some("3 h"), gpu_seconds: Some(28_800) },
+        plan: Figures {
+            verdicts: (2, 0, 0),
+            peaks: &["a100 nvidia.com/gpu 4/4"],
+            makespan: Some("3 h"),
+            gpu_seconds: Some(28_800),
+        },
         kueue: (2, 0, 0),
         runs: &["12:00–13:00 a100 forecast/smoke", "14:00–15:00 a100 forecast/backtest"],
     },
@@ -175,7 +217,12 @@ const CLAIMS: &[Claim] = &[
         folder: "value-tiers",
         workloads: 3,
         noticed: &[],
-        plan: Figures { verdicts: (1, 0, 2), peaks: &["a100 nvidia.com/gpu 4/4"], makespan: Some("3 h"), gpu_seconds: Some(43_200) },
+        plan: Figures {
+            verdicts: (1, 0, 2),
+            peaks: &["a100 nvidia.com/gpu 4/4"],
+            makespan: Some("3 h"),
+            gpu_seconds: Some(43_200),
+        },
         kueue: (1, 0, 2),
         runs: &[
             "12:00–13:00 a100 newsroom/brief",
@@ -187,7 +234,12 @@ const CLAIMS: &[Claim] = &[
         folder: "zero-gpu",
         workloads: 4,
         noticed: &[],
-        plan: Figures { verdicts: (4, 0, 0), peaks: &["a100 nvidia.com/gpu 4/4"], makespan: Some("2 h"), gpu_seconds: Some(14_400) },
+        plan: Figures {
+            verdicts: (4, 0, 0),
+            peaks: &["a100 nvidia.com/gpu 4/4"],
+            makespan: Some("2 h"),
+            gpu_seconds: Some(14_400),
+        },
         kueue: (4, 0, 0),
         runs: &["12:00–13:00 a100 data/eval", "12:00–13:00 none data/notify"],
     },
@@ -235,13 +287,23 @@ fn run(plan: &Plan, release: &Release) -> String {
     let piece = |(start, end)| format!("{}–{}", clock(plan, start), clock(plan, end));
     let last = release.pieces.len() - 1;
     // Under p90 capacity is held longer than the median run: what is shown is the run.
-    let ends = release.pieces.iter().enumerate().map(|(at, held)| (held.start, if at == last { release.end } else { held.end }));
+    let ends = release
+        .pieces
+        .iter()
+        .enumerate()
+        .map(|(at, held)| (held.start, if at == last { release.end } else { held.end }));
     let pieces: Vec<String> = ends.map(piece).collect();
     format!("{} {} {}", pieces.join(", "), release.flavor, release.workload)
 }
 
 fn peak(peak: &Peak) -> String {
-    format!("{} {} {}/{}", peak.flavor, peak.resource, peak.resource.quantity(peak.peak), peak.resource.quantity(peak.capacity))
+    format!(
+        "{} {} {}/{}",
+        peak.flavor,
+        peak.resource,
+        peak.resource.quantity(peak.peak),
+        peak.resource.quantity(peak.capacity)
+    )
 }
 
 /// What `plan.txt` holds: the picture, the sentence, the conflicts, and the same load without us.
@@ -287,8 +349,9 @@ fn broken(claim: &Claim, plan: &Plan, kueue: &Summary) -> Vec<String> {
 #[test]
 fn every_folder_has_a_claim_and_every_claim_a_folder() {
     let entries = fs::read_dir(folder("")).expect("scenarios/ must be readable");
-    let names = entries.map(|entry| entry.expect("scenarios/ must be readable").file_name());
-    let mut folders: Vec<String> = names.map(|name| name.to_string_lossy().into_owned()).collect();
+    let entries = entries.map(|entry| entry.expect("scenarios/ must be readable"));
+    let folders = entries.filter(|entry| entry.path().is_dir()).map(|entry| entry.file_name());
+    let mut folders: Vec<String> = folders.map(|name| name.to_string_lossy().into_owned()).collect();
     folders.sort();
     let claims: Vec<&str> = CLAIMS.iter().map(|claim| claim.folder).collect();
     assert_eq!(folders, claims);
