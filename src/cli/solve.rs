@@ -7,7 +7,7 @@ use super::load::Loaded;
 use super::progress::Ticker;
 use super::shell::Shell;
 use crate::failure::Severity;
-use crate::plan::curve::Baseline;
+use crate::plan::curve::{Baseline, Scene};
 use crate::plan::proposal::{Plan, Release, Status, Verdict};
 use crate::plan::snapshot::{DeadlinePolicy, Policy, Snapshot};
 use crate::plan::{check, explain, propose};
@@ -16,6 +16,15 @@ use crate::plan::{check, explain, propose};
 pub(super) struct Solved {
     pub(super) plan: Plan,
     pub(super) kueue: Baseline,
+}
+
+impl Solved {
+    /// What pictures are drawn from.
+    pub(super) fn scene<'a>(&'a self, loaded: &'a Loaded) -> Scene<'a> {
+        let assembled = &loaded.assembled;
+        let promise = assembled.policy.promise;
+        Scene { snapshot: &assembled.snapshot, plan: &self.plan, promise, kueue: Some(&self.kueue) }
+    }
 }
 
 /// Plans. Ctrl-C stops the search, not the command.
