@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::kueue::{SimOptions, simulate};
 use crate::plan::curve::{Baseline, Steps};
 use crate::plan::proposal::Summary;
-use crate::plan::snapshot::{CellId, Snapshot};
+use crate::plan::snapshot::{CellId, Promise, Snapshot};
 use crate::units::{Amount, Timestamp};
 
 /// Plays Kueue's own admission on the snapshot.
@@ -21,7 +21,7 @@ pub(super) fn kueue_alone(snapshot: &Snapshot) -> (Summary, Baseline) {
     }
     for work in &snapshot.running {
         for (cell, amount) in &work.uses {
-            let end = work.end_p50.unwrap_or(snapshot.horizon_end);
+            let end = work.held_until(Promise::P50, snapshot.now, snapshot.horizon_end);
             holdings.entry(*cell).or_default().push((work.start, end, *amount));
         }
     }

@@ -42,14 +42,15 @@ pub(super) fn run(args: DemoArgs, shell: &Shell) -> Result<Exit, Failed> {
     let inputs: Vec<Input> = FILES.iter().map(|(name, text)| Input::text(name, text)).collect();
     let loaded = load::accept(load::gather(&inputs, &load::given(overrides, None)))?;
     let solved = solve::solve(&loaded, shell)?;
-    write::file(&args.out, &plan::page(&loaded, &solved))?;
+    let page = plan::page(&loaded, &solved);
+    write::file(&args.out, &page).map_err(|failed| failed.hint("--out FILE writes the page elsewhere"))?;
     write::text(&story(&loaded, &solved, &args, shell), None, shell)?;
     Ok(Exit::Fine)
 }
 
 fn story(loaded: &Loaded, solved: &Solved, args: &DemoArgs, shell: &Shell) -> String {
     let (snapshot, plan) = (&loaded.assembled.snapshot, &solved.plan);
-    let chart = chart::draw(snapshot, plan, Some(&solved.kueue), shell.look);
+    let chart = chart::draw(&solved.scene(loaded), shell.look);
     let mut parts = vec![
         format!(
             "It is Monday, {}. Two teams share a cohort; {} jobs wait and {} run already.",

@@ -112,8 +112,7 @@ fn table(args: &PlanArgs, loaded: &Loaded, solved: &Solved, shell: &Shell) -> Re
         wide: args.output == Format::Wide,
         cut: shell.data_is_terminal && args.out.is_none(),
     };
-    let snapshot = &loaded.assembled.snapshot;
-    let whole = plan_text::render(snapshot, &solved.plan, Some(&solved.kueue), layout);
+    let whole = plan_text::render(&solved.scene(loaded), layout);
     if args.namespace.is_none() && args.only.is_none() {
         return Ok(whole);
     }
@@ -138,9 +137,7 @@ fn shown(args: &PlanArgs, plan: &Plan) -> Result<Plan, Failed> {
 
 pub(super) fn page(loaded: &Loaded, solved: &Solved) -> String {
     plan_html::render(&Page {
-        snapshot: &loaded.assembled.snapshot,
-        plan: &solved.plan,
-        kueue: Some(&solved.kueue),
+        scene: solved.scene(loaded),
         title: &loaded.title,
         version: env!("CARGO_PKG_VERSION"),
         prices: None,

@@ -8,7 +8,7 @@ use super::progress::Ticker;
 use super::shell::Shell;
 use crate::clock::Stopwatch;
 use crate::failure::Severity;
-use crate::plan::curve::Baseline;
+use crate::plan::curve::{Baseline, Scene};
 use crate::plan::proposal::{Conflict, Plan, Release, Status, Verdict};
 use crate::plan::snapshot::{DeadlinePolicy, Policy, Snapshot};
 use crate::plan::watch::{Progress, Watch};
@@ -18,6 +18,15 @@ use crate::plan::{check, conflict, limits, propose};
 pub(super) struct Solved {
     pub(super) plan: Plan,
     pub(super) kueue: Baseline,
+}
+
+impl Solved {
+    /// What pictures are drawn from.
+    pub(super) fn scene<'a>(&'a self, loaded: &'a Loaded) -> Scene<'a> {
+        let assembled = &loaded.assembled;
+        let promise = assembled.policy.promise;
+        Scene { snapshot: &assembled.snapshot, plan: &self.plan, promise, kueue: Some(&self.kueue) }
+    }
 }
 
 /// Plans. Ctrl-C stops the search, not the command.

@@ -12,7 +12,7 @@ use super::shell::Shell;
 /// # Errors
 /// Whatever the operating system says, with the path.
 pub(super) fn data(text: &str, out: Option<&Path>, shell: &Shell) -> Result<(), Failed> {
-    match out {
+    match out.filter(|path| path.as_os_str() != "-") {
         Some(path) => file(path, text),
         None => shell.data(text).map_err(|error| Failed::file("write to", "standard output", error)),
     }
@@ -23,7 +23,7 @@ pub(super) fn data(text: &str, out: Option<&Path>, shell: &Shell) -> Result<(), 
 /// # Errors
 /// As [`data`].
 pub(super) fn text(text: &str, out: Option<&Path>, shell: &Shell) -> Result<(), Failed> {
-    match out {
+    match out.filter(|path| path.as_os_str() != "-") {
         Some(path) => file(path, text),
         None => shell.show(text).map_err(|error| Failed::file("write to", "standard output", error)),
     }

@@ -3,8 +3,8 @@
 use chrono_tz::Tz;
 
 use crate::calendar;
-use crate::plan::proposal::Plan;
-use crate::plan::snapshot::Snapshot;
+use crate::plan::curve::Scene;
+use crate::plan::snapshot::Running;
 use crate::units::{Seconds, Timestamp};
 
 /// Steps between labelled marks, ascending, in seconds. Longer spans double the last one.
@@ -42,9 +42,12 @@ pub struct Tick {
 impl Axis {
     /// From now until everything planned has ended and, where that does not squeeze the bars, until the last due time.
     #[must_use]
-    pub fn of(snapshot: &Snapshot, plan: &Plan) -> Self {
+    pub fn of(scene: &Scene<'_>) -> Self {
+        let plan = scene.plan;
         let from = plan.now;
-        let running_end = snapshot.running.iter().filter_map(|work| work.end_p50).max().unwrap_or(from);
+        let known = |work: &&Running| work.end_p50.or(work.end_p90).is_some();
+        let running_ends = scene.snapshot.running.iter().filter(known).map(|work| scene.end_of(work));
+        let running_end = running_ends.max().unwrap_or(from);
         let last_end = plan.releases.iter().map(|release| release.end_p90.max(release.end)).max();
         let ends = match last_end {
             Some(end) => end.max(running_end.min(from + Seconds((end - from).0.saturating_mul(2)))),

@@ -7,9 +7,7 @@ mod glyphs;
 mod rows;
 
 use crate::plan::axis::Axis;
-use crate::plan::curve::{self, Baseline, Steps};
-use crate::plan::proposal::Plan;
-use crate::plan::snapshot::Snapshot;
+use crate::plan::curve::{self, Scene, Steps};
 use crate::units::{Amount, Seconds, Timestamp};
 
 use self::glyphs::{ASCII, Glyphs, UNICODE};
@@ -54,21 +52,21 @@ impl Grid {
     }
 }
 
-/// Draws the plan. `kueue` holds the demand curves of Kueue on its own, where they were simulated.
+/// Draws the plan; an empty text when nothing is planned and nothing runs.
 #[must_use]
-pub fn draw(snapshot: &Snapshot, plan: &Plan, kueue: Option<&Baseline>, look: Look) -> String {
-    if plan.releases.is_empty() && snapshot.running.is_empty() {
+pub fn draw(scene: &Scene<'_>, look: Look) -> String {
+    if scene.plan.releases.is_empty() && scene.snapshot.running.is_empty() {
         return String::new();
     }
     let glyphs = if look.unicode { &UNICODE } else { &ASCII };
-    let rows = rows::of(snapshot, plan, MOST_ROWS);
-    let curves = curves(snapshot, plan, kueue);
+    let rows = rows::of(scene, MOST_ROWS);
+    let curves = curves(scene);
     let width = look.width.max(NARROWEST);
     let names = rows.iter().map(|row| row.name.chars().count()).chain(curves.iter().map(|it| it.name.chars().count()));
     let gutter = names.max().unwrap_or(0).min(width / 3).max(8);
     let notes = rows.iter().map(Row::note).chain(curves.iter().map(|it| it.note.as_str()));
     let note = notes.map(|note| note.chars().count() + 1).max().unwrap_or(0).min(LONGEST_NOTE);
-    let grid = grid(Axis::of(snapshot, plan), width - gutter - 1 - note);
+    let grid = grid(Axis::of(scene), width - gutter - 1 - note);
 
     let mut text = header(&grid, gutter);
     for row in &rows {
@@ -176,7 +174,8 @@ impl Curve {
     }
 }
 
-fn curves(snapshot: &Snapshot, plan: &Plan, kueue: Option<&Baseline>) -> Vec<Curve> {
+fn curves(scene: &Scene<'_>) -> Vec<Curve> {
+    let snapshot = scene.snapshot;
     let cells = curve::pictured(snapshot);
     let several = |flavor| cells.iter().filter(|cell| snapshot.cell(**cell).flavor == flavor).count() > 1;
     let mut curves = Vec::new();
@@ -188,8 +187,8 @@ fn curves(snapshot: &Snapshot, plan: &Plan, kueue: Option<&Baseline>) -> Vec<Cur
             shown.flavor.to_string()
         };
         let capacity = curve::capacity(snapshot, cell);
-        let mut demands = vec![("planned", curve::planned(snapshot, plan, cell))];
-        if let Some(steps) = kueue.and_then(|kueue| kueue.get(&cell)) {
+        let mut demands = vec![("planned", curve::planned(scene, cell))];
+        if let Some(steps) = scene.kueue.and_then(|kueue| kueue.get(&cell)) {
             demands.push(("Kueue alone", steps.clone()));
         }
         demands.push(("at once", curve::at_once(snapshot, cell)));

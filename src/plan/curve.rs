@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use crate::plan::proposal::Plan;
-use crate::plan::snapshot::{CellId, NodeId, Snapshot, WindowEffect};
+use crate::plan::snapshot::{CellId, NodeId, Promise, Running, Snapshot, WindowEffect};
 use crate::units::{Amount, Timestamp};
 
 /// An amount over time: each value holds from its instant to the next one; zero before the first.
@@ -74,24 +74,47 @@ impl Steps {
 /// Curves of a plan that is not ours (Kueue's own admission), by cell.
 pub type Baseline = BTreeMap<CellId, Steps>;
 
-/// What already holds quota. An unknown end counts as the end of the horizon.
-#[must_use]
-pub fn running(snapshot: &Snapshot, cell: CellId) -> Steps {
-    Steps::of_holdings(running_holdings(snapshot, cell))
+/// A plan with everything its pictures are drawn from.
+#[derive(Debug, Clone, Copy)]
+pub struct Scene<'a> {
+    pub snapshot: &'a Snapshot,
+    pub plan: &'a Plan,
+    /// The quantile for which the plan holds capacity.
+    pub promise: Promise,
+    /// Demand under Kueue on its own, where it was simulated.
+    pub kueue: Option<&'a Baseline>,
 }
 
-fn running_holdings(snapshot: &Snapshot, cell: CellId) -> impl Iterator<Item = (Timestamp, Timestamp, Amount)> + '_ {
+impl Scene<'_> {
+    /// Until when running work is taken to hold its resources.
+    #[must_use]
+    pub fn end_of(&self, work: &Running) -> Timestamp {
+        work.held_until(self.promise, self.snapshot.now, self.snapshot.horizon_end)
+    }
+}
+
+/// What already holds quota. An unknown end counts as the end of the horizon.
+#[must_use]
+pub fn running(snapshot: &Snapshot, promise: Promise, cell: CellId) -> Steps {
+    Steps::of_holdings(running_holdings(snapshot, promise, cell))
+}
+
+fn running_holdings(
+    snapshot: &Snapshot,
+    promise: Promise,
+    cell: CellId,
+) -> impl Iterator<Item = (Timestamp, Timestamp, Amount)> + '_ {
     snapshot.running.iter().flat_map(move |work| {
-        let end = work.end_p50.unwrap_or(snapshot.horizon_end);
+        let end = work.held_until(promise, snapshot.now, snapshot.horizon_end);
         work.uses.iter().filter(move |(used, _)| *used == cell).map(move |(_, amount)| (work.start, end, *amount))
     })
 }
 
 /// What the plan holds, running work included.
 #[must_use]
-pub fn planned(snapshot: &Snapshot, plan: &Plan, cell: CellId) -> Steps {
-    let shown = snapshot.cell(cell);
-    let releases = plan.releases.iter().flat_map(|release| {
+pub fn planned(scene: &Scene<'_>, cell: CellId) -> Steps {
+    let shown = scene.snapshot.cell(cell);
+    let releases = scene.plan.releases.iter().flat_map(|release| {
         let amount = release
             .uses
             .iter()
@@ -100,7 +123,7 @@ pub fn planned(snapshot: &Snapshot, plan: &Plan, cell: CellId) -> Steps {
             .sum::<Amount>();
         release.pieces.iter().map(move |piece| (piece.start, piece.end, amount))
     });
-    Steps::of_holdings(releases.chain(running_holdings(snapshot, cell)))
+    Steps::of_holdings(releases.chain(running_holdings(scene.snapshot, scene.promise, cell)))
 }
 
 /// What would be wanted if every workload started as early as it may, on its first option, quota ignored.
@@ -112,7 +135,7 @@ pub fn at_once(snapshot: &Snapshot, cell: CellId) -> Steps {
         let start = workload.earliest_start;
         Some((start, start + option.runtime.p50, *amount))
     });
-    Steps::of_holdings(wanted.chain(running_holdings(snapshot, cell)))
+    Steps::of_holdings(wanted.chain(running_holdings(snapshot, Promise::P50, cell)))
 }
 
 /// What the cell offers to all queues together: nominal quotas, windows applied, from `now` to the end of the horizon.

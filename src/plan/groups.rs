@@ -3,9 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::names::WorkloadKey;
-use crate::plan::curve::Steps;
-use crate::plan::proposal::{Plan, Verdict};
-use crate::plan::snapshot::Snapshot;
+use crate::plan::curve::{Scene, Steps};
+use crate::plan::proposal::Verdict;
 use crate::units::{Amount, Timestamp};
 
 /// The workloads of one class in one queue.
@@ -31,7 +30,8 @@ struct Tally {
 
 /// All groups, by queue and class.
 #[must_use]
-pub fn of(snapshot: &Snapshot, plan: &Plan) -> Vec<Group> {
+pub fn of(scene: &Scene<'_>) -> Vec<Group> {
+    let (snapshot, plan) = (scene.snapshot, scene.plan);
     let class: HashMap<&WorkloadKey, &str> =
         snapshot.workloads.iter().map(|it| (&it.key, it.class.as_deref().unwrap_or(&it.kind))).collect();
     let mut tallies: BTreeMap<(String, String), Tally> = BTreeMap::new();
@@ -39,7 +39,7 @@ pub fn of(snapshot: &Snapshot, plan: &Plan) -> Vec<Group> {
         let queue = snapshot.node(work.queue).name.to_string();
         let tally = tallies.entry((queue, "running".to_owned())).or_default();
         tally.workloads += 1;
-        tally.holdings.push((work.start, work.end_p50.unwrap_or(snapshot.horizon_end), Amount(1)));
+        tally.holdings.push((work.start, scene.end_of(work), Amount(1)));
     }
     for release in &plan.releases {
         let class = class.get(&release.workload).copied().unwrap_or(&release.kind).to_owned();

@@ -14,11 +14,9 @@ mod slack;
 
 use std::fmt::Write;
 
-use crate::plan::curve::Baseline;
+use crate::plan::curve::Scene;
 use crate::plan::document;
-use crate::plan::proposal::Plan;
 use crate::plan::sentence;
-use crate::plan::snapshot::Snapshot;
 use crate::report::svg::Escaped;
 
 const STYLE: &str = include_str!("plan_html/style.css");
@@ -26,10 +24,7 @@ const STYLE: &str = include_str!("plan_html/style.css");
 /// What a page is made of.
 #[derive(Debug, Clone, Copy)]
 pub struct Page<'a> {
-    pub snapshot: &'a Snapshot,
-    pub plan: &'a Plan,
-    /// Demand under Kueue on its own, where it was simulated.
-    pub kueue: Option<&'a Baseline>,
+    pub scene: Scene<'a>,
     /// What is planned: the scenario's name.
     pub title: &'a str,
     /// Of stagger.
@@ -55,22 +50,25 @@ pub fn render(page: &Page<'_>) -> String {
     );
     put(
         &mut html,
-        format_args!("<header>\n<h1>{title}</h1>\n<p class=\"lead\">{}</p>\n", Escaped(&sentence::headline(page.plan))),
+        format_args!(
+            "<header>\n<h1>{title}</h1>\n<p class=\"lead\">{}</p>\n",
+            Escaped(&sentence::headline(page.scene.plan))
+        ),
     );
     html.push_str(&sections::provenance(page));
     html.push_str("</header>\n<main>\n");
-    html.push_str(&sections::conflicts(page.plan));
-    if !page.plan.releases.is_empty() || !page.snapshot.running.is_empty() {
+    html.push_str(&sections::conflicts(page.scene.plan));
+    if !page.scene.plan.releases.is_empty() || !page.scene.snapshot.running.is_empty() {
         html.push_str(&gantt::section(page));
         html.push_str(&demand::section(page));
     }
     html.push_str(&slack::section(page));
     html.push_str(&sections::releases(page));
-    html.push_str(&sections::problems(page.plan));
+    html.push_str(&sections::problems(page.scene.plan));
     html.push_str("</main>\n");
     html.push_str(&sections::quality(page));
     // `<` cannot end the element early once it is written as an escape; JSON means the same by both.
-    let data = document::to_json(page.plan).replace('<', "\\u003c");
+    let data = document::to_json(page.scene.plan).replace('<', "\\u003c");
     put(&mut html, format_args!("<script type=\"application/json\" id=\"plan\">\n{data}</script>\n</body>\n</html>\n"));
     html
 }

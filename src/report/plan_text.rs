@@ -4,10 +4,9 @@ use chrono_tz::Tz;
 
 use crate::calendar;
 use crate::plan::chart::{self, Look};
-use crate::plan::curve::Baseline;
+use crate::plan::curve::Scene;
 use crate::plan::proposal::{Fix, LevelName, Plan, Quality, Release, Status, Verdict};
 use crate::plan::sentence;
-use crate::plan::snapshot::Snapshot;
 use crate::report::table::{Align, Table};
 use crate::units::{Amount, Timestamp};
 
@@ -23,9 +22,10 @@ pub struct Layout {
 
 /// Everything a person at a terminal wants to see of a plan.
 #[must_use]
-pub fn render(snapshot: &Snapshot, plan: &Plan, kueue: Option<&Baseline>, layout: Layout) -> String {
+pub fn render(scene: &Scene<'_>, layout: Layout) -> String {
+    let plan = scene.plan;
     let mut parts = Vec::new();
-    let chart = chart::draw(snapshot, plan, kueue, layout.look);
+    let chart = chart::draw(scene, layout.look);
     if !chart.is_empty() {
         parts.push(chart);
     }

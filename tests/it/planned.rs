@@ -5,7 +5,7 @@ use stagger::plan::curve;
 use stagger::plan::proposal::{
     Before, Level, LevelName, Peak, Piece, Plan, Proof, Quality, Reason, ReasonCode, Release, Status, Summary, Verdict,
 };
-use stagger::plan::snapshot::{Objective, Snapshot};
+use stagger::plan::snapshot::{Objective, Promise, Snapshot};
 use stagger::units::{Amount, Seconds, Timestamp};
 
 use crate::given::at;
@@ -96,7 +96,7 @@ impl Planned {
 
     /// Fills in peaks and summaries.
     pub fn done(mut self) -> (Snapshot, Plan) {
-        self.plan.peaks = peaks(&self.snapshot, |cell| curve::planned(&self.snapshot, &self.plan, cell));
+        self.plan.peaks = peaks(&self.snapshot, |cell| curve::planned(&scene(&self.snapshot, &self.plan), cell));
         let count =
             |verdict| u64::try_from(self.plan.releases.iter().filter(|it| it.verdict == verdict).count()).unwrap();
         self.plan.summary = Summary {
@@ -113,6 +113,11 @@ impl Planned {
         self.plan.before.all_at_once.peak = peaks(&self.snapshot, |cell| curve::at_once(&self.snapshot, cell));
         (self.snapshot, self.plan)
     }
+}
+
+/// For pictures: a p50 promise, nothing known about Kueue.
+pub fn scene<'a>(snapshot: &'a Snapshot, plan: &'a Plan) -> curve::Scene<'a> {
+    curve::Scene { snapshot, plan, promise: Promise::P50, kueue: None }
 }
 
 fn verdict(due: Option<Timestamp>, end: Timestamp, end_p90: Timestamp) -> Verdict {

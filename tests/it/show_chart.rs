@@ -10,10 +10,10 @@ use stagger::units::Seconds;
 use stagger::plan::snapshot::CellId;
 
 use crate::given::{at, given, touchstone};
-use crate::planned::planned;
+use crate::planned::{planned, scene};
 
 fn check((snapshot, plan): &(Snapshot, Plan), look: Look, expected: &Expect) {
-    let chart = draw(snapshot, plan, None, look);
+    let chart = draw(&scene(snapshot, plan), look);
     expected.assert_eq(&format!("{chart}\n{}\n", headline(plan)));
 }
 
@@ -190,7 +190,7 @@ fn a_chart_is_never_wider_than_asked() {
     for width in [50, 61, 80, 200] {
         for look in [Look { width, unicode: true }, Look { width, unicode: false }] {
             let (snapshot, plan) = everything();
-            let chart = draw(&snapshot, &plan, None, look);
+            let chart = draw(&scene(&snapshot, &plan), look);
             let rows = chart.lines().filter(|line| !line.starts_with("one column"));
             for row in rows {
                 assert!(row.chars().count() <= width, "{width}: {row}");

@@ -1,14 +1,14 @@
 //! `report::plan_html`: one file, nothing loaded, nothing executed, every text escaped.
 
 use stagger::names::TenantId;
-use stagger::plan::curve::{Baseline, Steps};
+use stagger::plan::curve::{Baseline, Scene, Steps};
 use stagger::plan::proposal::{Conflict, Fix, Plan, Verdict};
 use stagger::plan::snapshot::{Interruption, Snapshot, WindowEffect};
 use stagger::report::plan_html::{Page, render};
 use stagger::units::{Amount, Seconds};
 
 use crate::given::{A100, at, given, touchstone};
-use crate::planned::planned;
+use crate::planned::{planned, scene};
 
 const HOSTILE: &str = "</script><script>alert(1)</script>\" onload='x' & \u{202e}";
 
@@ -64,7 +64,8 @@ pub fn eventful() -> (Snapshot, Plan) {
 pub fn page(snapshot: &Snapshot, plan: &Plan) -> String {
     let kueue: Baseline =
         [(A100, Steps::of_holdings([(at(0), at(180), Amount(8)), (at(180), at(300), Amount(4))]))].into();
-    render(&Page { snapshot, plan, kueue: Some(&kueue), title: "noon-evals", version: "0.1.0", prices: None })
+    let scene = Scene { kueue: Some(&kueue), ..scene(snapshot, plan) };
+    render(&Page { scene, title: "noon-evals", version: "0.1.0", prices: None })
 }
 
 fn hostile_page() -> String {
@@ -81,14 +82,7 @@ fn hostile_page() -> String {
     }
     let cell = &mut snapshot.cells[0];
     cell.flavor = HOSTILE.into();
-    render(&Page {
-        snapshot: &snapshot,
-        plan: &plan,
-        kueue: None,
-        title: HOSTILE,
-        version: HOSTILE,
-        prices: Some(HOSTILE),
-    })
+    render(&Page { scene: scene(&snapshot, &plan), title: HOSTILE, version: HOSTILE, prices: Some(HOSTILE) })
 }
 
 #[test]
@@ -163,9 +157,4 @@ fn many_workloads_become_lanes() {
     }
     let page = page_of(planned.done());
     assert!(page.contains("gantt-lanes") && !page.contains("gantt-0"));
-    if let Ok(dir) = std::env::var("SHOW") {
-        std::fs::write(format!("{dir}/many.html"), page).unwrap();
-        std::fs::write(format!("{dir}/eventful.html"), page_of(eventful())).unwrap();
-        std::fs::write(format!("{dir}/touchstone.html"), page_of(touchstone_plan())).unwrap();
-    }
 }

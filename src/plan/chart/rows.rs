@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::plan::curve::Steps;
+use crate::plan::curve::{Scene, Steps};
 use crate::plan::groups::{self, Group};
-use crate::plan::proposal::{Piece, Plan, Release, Verdict};
-use crate::plan::snapshot::{Running, Snapshot};
+use crate::plan::proposal::{Piece, Release, Verdict};
+use crate::plan::snapshot::Running;
 use crate::units::{Amount, Seconds, Timestamp};
 
 use super::{Glyphs, Grid};
@@ -39,20 +39,17 @@ enum Body {
 }
 
 /// At most about `most` rows, in the plan's order, flavor by flavor.
-pub(super) fn of(snapshot: &Snapshot, plan: &Plan, most: usize) -> Vec<Row> {
-    if plan.releases.len() + snapshot.running.len() <= most {
-        singly(snapshot, plan)
-    } else {
-        grouped(snapshot, plan, most)
-    }
+pub(super) fn of(scene: &Scene<'_>, most: usize) -> Vec<Row> {
+    let rows = scene.plan.releases.len() + scene.snapshot.running.len();
+    if rows <= most { singly(scene) } else { grouped(scene, most) }
 }
 
-fn singly(snapshot: &Snapshot, plan: &Plan) -> Vec<Row> {
+fn singly(scene: &Scene<'_>) -> Vec<Row> {
     let mut flavors: BTreeMap<&str, Vec<Row>> = BTreeMap::new();
-    for work in &snapshot.running {
-        flavors.entry(work.flavor.as_str()).or_default().push(running(snapshot, work));
+    for work in &scene.snapshot.running {
+        flavors.entry(work.flavor.as_str()).or_default().push(running(scene, work));
     }
-    for release in &plan.releases {
+    for release in &scene.plan.releases {
         flavors.entry(release.flavor.as_str()).or_default().push(planned(release));
     }
     let headed = flavors.len() > 1;
@@ -66,9 +63,9 @@ fn singly(snapshot: &Snapshot, plan: &Plan) -> Vec<Row> {
     rows
 }
 
-fn running(snapshot: &Snapshot, work: &Running) -> Row {
+fn running(scene: &Scene<'_>, work: &Running) -> Row {
     let note = if work.end_p50.is_some() { "running" } else { "running, no end" };
-    let end = work.end_p50.unwrap_or(snapshot.horizon_end);
+    let end = scene.end_of(work);
     Row { name: work.key.to_string(), body: Body::Running { start: work.start, end, note: note.to_owned() } }
 }
 
@@ -90,8 +87,8 @@ fn short(span: Seconds) -> String {
     span.human().replace(" min", "m").replace(" h", "h").replace(" d", "d").replace(" s", "s").replace(' ', "")
 }
 
-fn grouped(snapshot: &Snapshot, plan: &Plan, most: usize) -> Vec<Row> {
-    let groups = groups::of(snapshot, plan);
+fn grouped(scene: &Scene<'_>, most: usize) -> Vec<Row> {
+    let groups = groups::of(scene);
     let hidden = groups.len().saturating_sub(most);
     let mut rows: Vec<Row> = groups.into_iter().take(most).map(group).collect();
     if hidden > 0 {

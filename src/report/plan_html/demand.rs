@@ -20,14 +20,14 @@ const MOST_CELLS: usize = 8;
 const CUT: i64 = 4;
 
 pub(super) fn section(page: &Page<'_>) -> String {
-    let over = page.plan.before.all_at_once.peak.iter().any(|peak| peak.peak > peak.capacity);
+    let over = page.scene.plan.before.all_at_once.peak.iter().any(|peak| peak.peak > peak.capacity);
     let takeaway = if over {
         "Staggered starts stay within the capacity line; started at once the same work would not."
     } else {
         "The work fits within the capacity line however it starts."
     };
     let mut body = String::new();
-    let cells = curve::pictured(page.snapshot);
+    let cells = curve::pictured(page.scene.snapshot);
     for (at, cell) in cells.iter().take(MOST_CELLS).enumerate() {
         body.push_str(&multiples(page, at, *cell));
     }
@@ -39,11 +39,11 @@ pub(super) fn section(page: &Page<'_>) -> String {
 }
 
 fn multiples(page: &Page<'_>, at: usize, cell: CellId) -> String {
-    let snapshot = page.snapshot;
+    let snapshot = page.scene.snapshot;
     let shown = snapshot.cell(cell);
     let capacity = curve::capacity(snapshot, cell);
-    let mut curves = vec![("Staggered", curve::planned(snapshot, page.plan, cell))];
-    if let Some(steps) = page.kueue.and_then(|kueue| kueue.get(&cell)) {
+    let mut curves = vec![("Staggered", curve::planned(&page.scene, cell))];
+    if let Some(steps) = page.scene.kueue.and_then(|kueue| kueue.get(&cell)) {
         curves.push(("Kueue alone", steps.clone()));
     }
     curves.push(("All at once", curve::at_once(snapshot, cell)));
@@ -51,7 +51,7 @@ fn multiples(page: &Page<'_>, at: usize, cell: CellId) -> String {
     // Starting everything at once can want many times the capacity; cut there, the other curves stay readable.
     let cut = Amount(capacity.most().0.saturating_mul(CUT)).max(curves[0].1.most());
     let most = curves.iter().map(|(_, steps)| steps.most().min(cut)).fold(capacity.most(), Ord::max).max(Amount(1));
-    let running = curve::running(snapshot, cell);
+    let running = curve::running(snapshot, page.scene.promise, cell);
     let name = format!("{} {}", shown.flavor, shown.resource);
     let mut html = format!("<h3>{}</h3>\n<div class=\"pair\">\n", Escaped(&name));
     for (number, (label, steps)) in curves.iter().enumerate() {
@@ -73,7 +73,7 @@ fn multiples(page: &Page<'_>, at: usize, cell: CellId) -> String {
 
 /// Long enough for every curve to come to its end, but not more than three times the plan's own axis.
 fn common_axis(page: &Page<'_>, curves: &[(&str, Steps)]) -> Axis {
-    let axis = Axis::of(page.snapshot, page.plan);
+    let axis = Axis::of(&page.scene);
     let last = curves.iter().filter_map(|(_, steps)| steps.changes().last()).map(|step| step.0).max();
     let reach = axis.from + crate::units::Seconds((axis.to - axis.from).0.saturating_mul(3));
     Axis { to: axis.to.max(last.unwrap_or(axis.to).min(reach)), ..axis }
@@ -191,7 +191,7 @@ pub(super) fn area(steps: &Steps, span: (Timestamp, Timestamp), time: &Scale, he
 
 /// The before-and-after table.
 fn figures(page: &Page<'_>) -> String {
-    let plan = page.plan;
+    let plan = page.scene.plan;
     let before = &plan.before;
     let mut columns: Vec<(&str, &Summary)> = vec![("#All at once, quota ignored", &before.all_at_once)];
     columns.extend(before.kueue_alone.as_ref().map(|kueue| ("#Kueue alone", kueue)));

@@ -21,17 +21,17 @@ const TOP: i64 = 40;
 const MOST_ROWS: usize = 200;
 
 fn body(page: &Page<'_>) -> String {
-    let rows = page.plan.releases.len() + page.snapshot.running.len();
+    let rows = page.scene.plan.releases.len() + page.scene.snapshot.running.len();
     let (axis, time) = time_scale(page);
     if rows > MOST_ROWS {
         return scrolled(&lanes(page, &axis, &time)) + &density_note(rows);
     }
     let tenants = tenants(page);
     let mut flavors: BTreeMap<&str, (Vec<&Running>, Vec<(usize, &Release)>)> = BTreeMap::new();
-    for work in &page.snapshot.running {
+    for work in &page.scene.snapshot.running {
         flavors.entry(work.flavor.as_str()).or_default().0.push(work);
     }
-    for (at, release) in page.plan.releases.iter().enumerate() {
+    for (at, release) in page.scene.plan.releases.iter().enumerate() {
         flavors.entry(release.flavor.as_str()).or_default().1.push((at, release));
     }
     let mut html = key(&tenants, page);
@@ -44,8 +44,8 @@ fn body(page: &Page<'_>) -> String {
 }
 
 pub(super) fn section(page: &Page<'_>) -> String {
-    let late = page.plan.summary.late;
-    let takeaway = match (page.plan.releases.len(), late) {
+    let late = page.scene.plan.summary.late;
+    let takeaway = match (page.scene.plan.releases.len(), late) {
         (0, _) => "Only running work is shown.".to_owned(),
         (count, 0) if count > MOST_ROWS => format!("{count} workloads by queue and class; none is late."),
         (count, _) if count > MOST_ROWS => format!("{count} workloads by queue and class; {late} are late."),
@@ -63,8 +63,8 @@ fn density_note(rows: usize) -> String {
 
 /// The axis with some of the past where something is running, and its scale.
 fn time_scale(page: &Page<'_>) -> (Axis, Scale) {
-    let axis = Axis::of(page.snapshot, page.plan);
-    let earliest = page.snapshot.running.iter().map(|work| work.start).min().unwrap_or(axis.from);
+    let axis = Axis::of(&page.scene);
+    let earliest = page.scene.snapshot.running.iter().map(|work| work.start).min().unwrap_or(axis.from);
     let past = Seconds((axis.to - axis.from).0 / 8);
     let from = earliest.max(axis.from - past).min(axis.from);
     // A triangle at the very end stays clear of the words beside it.
@@ -95,9 +95,9 @@ impl Picture<'_> {
         let baseline = |top: i64| px(top + pitch / 2 + 3);
         let lane = |top: i64| Lane { top: px(top + 3), height: bar };
         for work in running {
-            let end = work.end_p50.unwrap_or(self.page.snapshot.horizon_end);
+            let end = self.page.scene.end_of(work);
             let class = colour(self.tenants, work.tenant.as_ref().map(crate::names::TenantId::as_str));
-            let tooltip = format!("{}: already running, until {}", work.key, moment(self.page.plan, end));
+            let tooltip = format!("{}: already running, until {}", work.key, moment(self.page.scene.plan, end));
             svg.group(None, &tooltip, |svg| {
                 name(svg, name_class, baseline(top), work.key.as_str());
                 bars::running(svg, self.time, lane(top), &class, work.start, end);
@@ -145,7 +145,7 @@ fn note(release: &Release) -> (&'static str, String) {
 }
 
 fn tooltip(page: &Page<'_>, release: &Release) -> String {
-    let time = |at| moment(page.plan, at);
+    let time = |at| moment(page.scene.plan, at);
     let due = release.finish_by.map_or_else(String::new, |due| format!(", due {}", time(due)));
     let why = release.reasons.first().map_or_else(String::new, |reason| format!(". {}", reason.message));
     format!("{}: {} to {}{due}{why}", release.workload, time(release.start), time(release.end))
@@ -161,16 +161,21 @@ fn frame(svg: &mut Svg, page: &Page<'_>, axis: &Axis, time: &Scale, bottom: i64)
             svg.text("soft bold", (x, px(TOP - 25)), Anchor::Middle, day);
         }
     }
-    let x = time.at(page.plan.now.0);
+    let x = time.at(page.scene.plan.now.0);
     svg.line("now", (x, px(TOP - 6)), (x, px(bottom + 4)));
-    svg.text("soft", (px(LEFT - 28), px(TOP - 10)), Anchor::End, &format!("now {}", moment(page.plan, page.plan.now)));
+    svg.text(
+        "soft",
+        (px(LEFT - 28), px(TOP - 10)),
+        Anchor::End,
+        &format!("now {}", moment(page.scene.plan, page.scene.plan.now)),
+    );
     svg.text("soft", (px(RIGHT + 8), px(TOP - 25)), Anchor::Start, axis.zone.name());
     svg.line("axis", (px(LEFT), px(bottom)), (px(RIGHT), px(bottom)));
 }
 
 /// One lane per queue and class.
 fn lanes(page: &Page<'_>, axis: &Axis, time: &Scale) -> String {
-    let groups = groups::of(page.snapshot, page.plan);
+    let groups = groups::of(&page.scene);
     let pitch = 34;
     let bottom = TOP + pitch * i64::try_from(groups.len()).unwrap_or(0);
     let description = format!("{} groups of workloads; lane heights are how many run at once.", groups.len());

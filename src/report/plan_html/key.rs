@@ -13,8 +13,8 @@ const COLOURS: usize = 6;
 
 /// Tenants by name, each with its colour class.
 pub(super) fn tenants(page: &Page<'_>) -> Vec<String> {
-    let of_releases = page.plan.releases.iter().filter_map(|release| release.tenant.as_ref());
-    let of_running = page.snapshot.running.iter().filter_map(|work| work.tenant.as_ref());
+    let of_releases = page.scene.plan.releases.iter().filter_map(|release| release.tenant.as_ref());
+    let of_running = page.scene.snapshot.running.iter().filter_map(|work| work.tenant.as_ref());
     let names: BTreeSet<String> = of_releases.chain(of_running).map(ToString::to_string).collect();
     names.into_iter().collect()
 }
@@ -45,11 +45,11 @@ pub(super) fn key(tenants: &[String], page: &Page<'_>) -> String {
         items.push((sample(&|svg| svg.rect("c6", (px(0), px(2)), (px(26), px(10)))), "other tenants".to_owned()));
     }
     let time = Scale { from: 0, to: 26, start: px(0), end: px(26) };
-    if !page.snapshot.running.is_empty() {
+    if !page.scene.snapshot.running.is_empty() {
         let draw = |svg: &mut Svg| bars::running(svg, &time, lane, "c6", Timestamp(0), Timestamp(26));
         items.push((sample(&draw), "already running".to_owned()));
     }
-    let releases = &page.plan.releases;
+    let releases = &page.scene.plan.releases;
     if releases.iter().any(|release| release.finish_by.is_some()) {
         items.push((sample(&|svg| bars::triangle(svg, "due", px(13), lane)), "due".to_owned()));
     }

@@ -13,7 +13,7 @@ use crate::units::Money;
 const MOST_ROWS: usize = 5000;
 
 pub(super) fn provenance(page: &Page<'_>) -> String {
-    let plan = page.plan;
+    let plan = page.scene.plan;
     let zone = calendar::zone(&plan.time_zone).unwrap_or(chrono_tz::Tz::UTC);
     let now = calendar::rfc3339(plan.now, zone);
     let end = calendar::rfc3339(plan.horizon_end, zone);
@@ -49,7 +49,7 @@ pub(super) fn conflicts(plan: &Plan) -> String {
 }
 
 pub(super) fn releases(page: &Page<'_>) -> String {
-    let plan = page.plan;
+    let plan = page.scene.plan;
     if plan.releases.is_empty() {
         return String::new();
     }
@@ -110,7 +110,7 @@ pub(super) fn problems(plan: &Plan) -> String {
 }
 
 pub(super) fn quality(page: &Page<'_>) -> String {
-    let plan = page.plan;
+    let plan = page.scene.plan;
     let rows = plan.quality.levels.iter().map(|level| {
         let shown = |value: i128| figure(level.name, value, plan);
         vec![

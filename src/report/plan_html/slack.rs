@@ -24,6 +24,7 @@ struct Row<'a> {
 
 pub(super) fn section(page: &Page<'_>) -> String {
     let mut rows: Vec<Row<'_>> = page
+        .scene
         .plan
         .releases
         .iter()
