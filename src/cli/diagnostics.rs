@@ -5,14 +5,12 @@
 //! Deliberately absent: deciding what is wrong. A finding says it all.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::Arc;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use serde::Serialize;
 
-use crate::failure::{Finding, Severity, SourceFile, Span};
+use crate::failure::{Finding, Lines, Severity, Span};
 
 /// How findings are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,7 +34,7 @@ impl Default for Look {
 #[must_use]
 pub fn render(findings: &[Finding], look: Look) -> String {
     let sorted = sorted(findings);
-    let mut lines = LineIndex::default();
+    let mut lines = Lines::default();
     let renderer = if look.styled { Renderer::styled() } else { Renderer::plain() };
     let renderer = renderer.term_width(look.width);
     let mut text = String::new();
@@ -62,7 +60,7 @@ pub fn count(findings: &[Finding]) -> String {
 /// Lines and columns begin at 1 and count characters; `endLine` and `endColumn` are those just past the end.
 #[must_use]
 pub fn json(findings: &[Finding]) -> Vec<serde_json::Value> {
-    let mut lines = LineIndex::default();
+    let mut lines = Lines::default();
     let documents = sorted(findings).into_iter().map(|finding| FindingDoc::new(finding, &mut lines));
     documents.filter_map(|document| serde_json::to_value(document).ok()).collect()
 }
@@ -93,7 +91,7 @@ struct Place<'a> {
 }
 
 impl<'a> FindingDoc<'a> {
-    fn new(finding: &'a Finding, lines: &mut LineIndex) -> Self {
+    fn new(finding: &'a Finding, lines: &mut Lines) -> Self {
         let place = finding.span.as_ref().map(|span| {
             let (line, column) = lines.locate(&span.file, span.start);
             let (end_line, end_column) = lines.locate(&span.file, span.end);
@@ -144,7 +142,7 @@ fn closing_line(findings: &[&Finding], most: usize) -> String {
     }
 }
 
-fn one(finding: &Finding, renderer: &Renderer, lines: &mut LineIndex) -> String {
+fn one(finding: &Finding, renderer: &Renderer, lines: &mut Lines) -> String {
     let level = match finding.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
@@ -200,7 +198,7 @@ impl Excerpt {
     /// Lines up to this many bytes are shown whole.
     const WHOLE: usize = 400;
 
-    fn around(span: &Span, lines: &mut LineIndex) -> Self {
+    fn around(span: &Span, lines: &mut Lines) -> Self {
         let text = &span.file.text;
         let line = lines.line(&span.file, span.start);
         let start = span.start.clamp(line.start, line.end);
@@ -208,9 +206,9 @@ impl Excerpt {
         let mut shown = line.clone();
         let (mut before, mut after) = ("", "");
         if line.len() > Self::WHOLE {
-            end = end.min(floor(text, start + Self::CONTEXT));
-            shown.start = floor(text, start.saturating_sub(Self::CONTEXT)).max(line.start);
-            shown.end = floor(text, end + Self::CONTEXT).min(line.end).max(end);
+            end = end.min(text.floor_char_boundary(start + Self::CONTEXT));
+            shown.start = text.floor_char_boundary(start.saturating_sub(Self::CONTEXT)).max(line.start);
+            shown.end = text.floor_char_boundary(end + Self::CONTEXT).min(line.end).max(end);
             before = if shown.start > line.start { "… " } else { "" };
             after = if shown.end < line.end { " …" } else { "" };
         }
@@ -243,51 +241,6 @@ fn shortened(name: Cow<'_, str>) -> Cow<'_, str> {
     match name.char_indices().nth(MOST) {
         Some((at, _)) => Cow::Owned(format!("{}…", &name[..at])),
         None => name,
-    }
-}
-
-/// The last character border at or before a byte.
-fn floor(text: &str, at: usize) -> usize {
-    let mut at = at.min(text.len());
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
-}
-
-/// Where the lines of each file begin, found once per file: a thousand findings in 50 MB stay fast.
-#[derive(Default)]
-struct LineIndex {
-    /// By the address of the shared file; looked up, never iterated.
-    starts: HashMap<*const SourceFile, Vec<usize>>,
-}
-
-impl LineIndex {
-    fn starts(&mut self, file: &Arc<SourceFile>) -> &[usize] {
-        self.starts.entry(Arc::as_ptr(file)).or_insert_with(|| {
-            let breaks = file.text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
-            std::iter::once(0).chain(breaks.map(|(at, _)| at + 1)).collect()
-        })
-    }
-
-    /// Line and column, from 1; the column counts characters.
-    fn locate(&mut self, file: &Arc<SourceFile>, at: usize) -> (usize, usize) {
-        let at = floor(&file.text, at);
-        let starts = self.starts(file);
-        let line = starts.partition_point(|start| *start <= at);
-        let start = starts[..line].last().copied().unwrap_or(0);
-        (line, file.text[start..at].chars().count() + 1)
-    }
-
-    /// The bytes of the line around `at`, without its end.
-    fn line(&mut self, file: &Arc<SourceFile>, at: usize) -> Range<usize> {
-        let at = floor(&file.text, at);
-        let starts = self.starts(file);
-        let line = starts.partition_point(|start| *start <= at);
-        let start = starts[..line].last().copied().unwrap_or(0);
-        let end = starts.get(line).map_or(file.text.len(), |next| next - 1);
-        let end = if file.text[start..end].ends_with('\r') { end - 1 } else { end };
-        start..end
     }
 }
 

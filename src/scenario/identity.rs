@@ -15,6 +15,8 @@ pub struct Identified {
     pub manifest: Option<Manifest>,
     /// Whether it is of a kind that stagger does not know.
     pub unknown: bool,
+    /// Whether nothing in it says that it was meant to be an object of Kubernetes.
+    pub foreign: bool,
     pub findings: Vec<Finding>,
 }
 
@@ -30,7 +32,8 @@ pub fn identify(value: Value, origin: Arc<Origin>) -> Identified {
         origin: Some(origin),
     };
     let mut findings = Vec::new();
-    let refused = |findings| Identified { manifest: None, unknown: false, findings };
+    let foreign = object.at("/apiVersion").is_none() && object.at("/kind").is_none();
+    let refused = |findings| Identified { manifest: None, unknown: false, foreign, findings };
 
     if !object.value.is_object() {
         findings.push(not_an_object(&object));
@@ -70,7 +73,7 @@ pub fn identify(value: Value, origin: Arc<Origin>) -> Identified {
     findings.extend(metadata_text(&object, "labels"));
     findings.extend(metadata_text(&object, "annotations"));
     let unknown = known.is_none() && findings.is_empty();
-    Identified { manifest: Some(object), unknown, findings }
+    Identified { manifest: Some(object), unknown, foreign, findings }
 }
 
 fn not_an_object(object: &Manifest) -> Finding {

@@ -37,7 +37,7 @@ impl Default for Limits {
             folder_depth: 32,
             objects: 200_000,
             depth: 100,
-            memory_bytes: 3 * 1024 * MIB,
+            memory_bytes: 2 * 1024 * MIB,
             alias_bytes: 32 * MIB,
             findings: 1_000,
         }

@@ -13,6 +13,7 @@ pub mod import;
 mod json;
 pub mod kinds;
 pub mod limits;
+mod lint;
 mod read;
 mod rules;
 pub mod runs;
@@ -25,6 +26,7 @@ mod yaml;
 mod yaml_errors;
 
 pub use limits::Limits;
+pub use lint::{Linted, lint};
 pub use read::{Input, Reading, read};
 pub use together::together;
 pub use validate::{schema, validate};

@@ -11,7 +11,7 @@ use super::limits::{Budget, Limits};
 use super::{codes, files, identity, json, yaml};
 use crate::api::manifest::{Manifest, Origin};
 use crate::api::spans::{NodeId, SpanTree};
-use crate::failure::{Finding, Severity, SourceFile, Span};
+use crate::failure::{Finding, Lines, Severity, SourceFile, Span};
 
 /// Something to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,10 +88,16 @@ struct Reader<'a> {
     seen: HashMap<(String, String, String, String), usize>,
     /// `apiVersion` and kind of what is not known → how many, and the first.
     unknown: BTreeMap<(String, String), (usize, Option<Span>)>,
+    /// Group, kind, namespace and prefix of `generateName` → the last ending that was given.
+    endings: HashMap<(String, String, String, String), usize>,
+    lines: Lines,
     /// Findings beyond the limit.
     left_out: usize,
     left_out_errors: usize,
+    /// Whether a limit was reached behind which nothing more is read.
     full: bool,
+    /// Whether the file being read was found in a folder rather than named.
+    in_folder: bool,
 }
 
 impl<'a> Reader<'a> {
@@ -104,9 +110,12 @@ impl<'a> Reader<'a> {
             seen_files: HashSet::new(),
             seen: HashMap::new(),
             unknown: BTreeMap::new(),
+            endings: HashMap::new(),
+            lines: Lines::default(),
             left_out: 0,
             left_out_errors: 0,
             full: false,
+            in_folder: false,
         }
     }
 
@@ -130,6 +139,10 @@ impl<'a> Reader<'a> {
     }
 
     fn file(&mut self, file: &Arc<SourceFile>, from_folder: bool) {
+        if self.full {
+            return;
+        }
+        self.in_folder = from_folder;
         if from_folder && is_kustomization(&file.path) {
             let message = "a kustomization is not read; the manifests it names are";
             self.report(Finding::note(codes::UNKNOWN_KIND, file.path.clone(), message));
@@ -219,7 +232,12 @@ impl<'a> Reader<'a> {
         }
         let origin = Origin { file: Arc::clone(file), spans: Arc::clone(spans), root };
         let identified = identity::identify(value, Arc::new(origin));
-        for finding in identified.findings {
+        for mut finding in identified.findings {
+            if identified.foreign && self.in_folder {
+                // Folders hold other YAML too: values of a chart, a workflow. What is given by name was meant.
+                finding.severity = Severity::Warning;
+                finding.hint = Some("it is left out; if it is meant to be a manifest, add apiVersion and kind".to_owned());
+            }
             self.report(finding);
         }
         if let Some(manifest) = identified.manifest {
@@ -239,7 +257,10 @@ impl<'a> Reader<'a> {
         }
         let key = key_of(&manifest);
         if let Some(first) = self.seen.get(&key).and_then(|index| self.reading.manifests.get(*index)) {
-            let place = first.span("/metadata/name").map_or_else(String::new, |span| format!(" at {span}"));
+            let place = first.span("/metadata/name").map_or_else(String::new, |span| {
+                let (line, column) = self.lines.locate(&span.file, span.start);
+                format!(" at {}:{line}:{column}", span.file.path)
+            });
             let message = format!("{} is defined twice; this one is left out", manifest.subject());
             let finding = Finding::error(codes::DUPLICATE_OBJECT, manifest.subject(), message)
                 .at(manifest.span("/metadata/name"), "the second definition")
@@ -254,13 +275,13 @@ impl<'a> Reader<'a> {
     /// Makes up a name the way the API server would, but the same one every time.
     fn generate_name(&mut self, manifest: &mut Manifest) {
         let prefix = manifest.name.trim_end_matches('-').to_owned();
-        let mut index = 1_usize;
+        let ending = self.endings.entry(key_of(manifest)).or_insert(0);
         loop {
-            manifest.name = format!("{prefix}-{index}");
+            *ending += 1;
+            manifest.name = format!("{prefix}-{ending}");
             if !self.seen.contains_key(&key_of(manifest)) {
                 break;
             }
-            index += 1;
         }
         let message = format!("it has generateName only; it is called {} here", manifest.name);
         let finding = Finding::note(codes::FILLED_IN, manifest.subject(), message);
@@ -268,13 +289,16 @@ impl<'a> Reader<'a> {
     }
 
     fn fault(&mut self, file: &Arc<SourceFile>, fault: Fault) {
+        if self.full {
+            return;
+        }
+        self.full = fault.code == codes::TOO_LARGE;
         let severity = if fault.mild { Severity::Warning } else { Severity::Error };
         let span = Span { file: Arc::clone(file), start: fault.at.0, end: fault.at.1 };
         let mut finding = Finding::new(fault.code, severity, file.path.clone(), fault.message);
         finding.hint = fault.hint;
         if let Some(first) = fault.first {
-            let first = Span { file: Arc::clone(file), start: first, end: first };
-            finding.hint = Some(format!("the first one is on line {}", first.line_column().0));
+            finding.hint = Some(format!("the first one is on line {}", self.lines.locate(file, first).0));
         }
         self.report(finding.at(Some(span), fault.label));
     }

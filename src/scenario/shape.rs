@@ -20,6 +20,9 @@ pub struct Shape {
     pub bad: Vec<(String, Value)>,
 }
 
+/// Findings in one object: a generated list with a mistake in each of its items is one mistake.
+pub const OBJECT_FINDINGS_MAX: usize = 200;
+
 /// Checks the value at `pointer` against a schema.
 #[must_use]
 pub fn check(object: &Manifest, pointer: &str, schema: &Value) -> Shape {
@@ -46,6 +49,9 @@ struct Expected<'a> {
 
 impl<'a> Walk<'a> {
     fn value(&mut self, pointer: &str, value: &Value, schema: &'a Value) {
+        if self.shape.findings.len() >= OBJECT_FINDINGS_MAX {
+            return;
+        }
         let expected = self.resolve(schema);
         if value.is_null() {
             self.null(pointer, &expected, schema);

@@ -25,7 +25,7 @@ pub struct Stop<'a> {
 /// A syntax error as a fault.
 #[must_use]
 pub fn explain(stop: &Stop<'_>) -> Fault {
-    let at = floor(stop.text, stop.at);
+    let at = stop.text.floor_char_boundary(stop.at);
     by_line(stop, at)
         .or_else(|| open_bracket(stop, at))
         .or_else(|| line_before(stop, at))
@@ -35,7 +35,7 @@ pub fn explain(stop: &Stop<'_>) -> Fault {
 /// A document that is a template, if the line at `at` says so.
 #[must_use]
 pub fn template(text: &str, at: usize) -> Option<Fault> {
-    let line = line_at(text, floor(text, at));
+    let line = line_at(text, text.floor_char_boundary(at));
     let start = line.start + text[line.clone()].find("{{")?;
     let end = text[start..line.end].find("}}").map_or(line.end, |length| start + length + 2);
     let fault = syntax((start, end), "this looks like a template that has not been rendered", "not YAML yet");
@@ -179,13 +179,4 @@ fn line_at(text: &str, at: usize) -> Range<usize> {
 
 fn line_number(text: &str, at: usize) -> usize {
     text[..at].matches('\n').count() + 1
-}
-
-/// The last character border at or before `at`.
-fn floor(text: &str, at: usize) -> usize {
-    let mut at = at.min(text.len());
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
 }

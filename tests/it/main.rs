@@ -21,6 +21,7 @@ mod import_swf;
 mod import_text;
 mod kinds_shape;
 mod ledger_fixture;
+mod lint;
 mod malformed;
 mod money_arithmetic;
 mod money_price;

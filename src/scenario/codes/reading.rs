@@ -27,7 +27,7 @@ pub const CODES: &[Code] = &[
     Code {
         code: "SG004",
         title: "it cannot be told what the object is",
-        explanation: "Every object needs `apiVersion`, `kind` and `metadata.name` (or `metadata.generateName`), each of them text.",
+        explanation: "Every object needs `apiVersion`, `kind` and `metadata.name` (or `metadata.generateName`), each of them text. A warning: a file that a folder merely contains says nothing of the kind, and is left out.",
         example: "kind: Job\nmetadata:\n  labels: {app: eval}",
         fix: "Add what is missing. If the file is not a manifest, move it out of the folder.",
     },

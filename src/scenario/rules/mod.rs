@@ -16,11 +16,12 @@ use std::hash::Hash;
 
 use serde_json::Value;
 
+use super::shape::OBJECT_FINDINGS_MAX;
 use super::{codes, kinds};
 use crate::api::manifest::Manifest;
 use crate::api::refs::{LabelOperator, LabelSelector, Recurring};
 use crate::api::written::{Decimal, Duration, Instant};
-use crate::failure::{Finding, Severity};
+use crate::failure::{Finding, Severity, Span};
 use crate::units::{Money, Seconds, Timestamp};
 
 /// Collects what the rules find in one object.
@@ -30,12 +31,14 @@ pub struct Judge<'a> {
     bad: &'a [&'a str],
     /// With the pointer each is about.
     findings: Vec<(String, Finding)>,
+    /// The last finding beyond the limit; nobody sees it.
+    surplus: Option<Finding>,
 }
 
 impl<'a> Judge<'a> {
     #[must_use]
     pub fn new(object: &'a Manifest, bad: &'a [&'a str]) -> Self {
-        Self { object, bad, findings: Vec::new() }
+        Self { object, bad, findings: Vec::new(), surplus: None }
     }
 
     /// The findings, without those that may come from a value that stands in for a bad one: those about it, and those
@@ -53,15 +56,8 @@ impl<'a> Judge<'a> {
     }
 
     /// Records an error at a value. The finding may be completed with a hint or another severity.
-    pub fn error(
-        &mut self,
-        code: &'static str,
-        pointer: &str,
-        message: impl Into<String>,
-        label: &str,
-    ) -> &mut Finding {
-        let finding = Finding::error(code, self.object.subject(), message);
-        self.push(pointer, finding.at(self.object.span(pointer), label))
+    pub fn error(&mut self, code: &'static str, pointer: &str, message: impl Into<String>, label: &str) -> &mut Finding {
+        self.record(code, pointer, message.into(), label, Manifest::span)
     }
 
     /// Records an error at a key: the field should not be there.
@@ -72,13 +68,23 @@ impl<'a> Judge<'a> {
         message: impl Into<String>,
         label: &str,
     ) -> &mut Finding {
-        let finding = Finding::error(code, self.object.subject(), message);
-        self.push(pointer, finding.at(self.object.key_span(pointer), label))
+        self.record(code, pointer, message.into(), label, Manifest::key_span)
     }
 
-    fn push(&mut self, pointer: &str, finding: Finding) -> &mut Finding {
+    fn record(
+        &mut self,
+        code: &'static str,
+        pointer: &str,
+        message: String,
+        label: &str,
+        place: fn(&Manifest, &str) -> Option<Span>,
+    ) -> &mut Finding {
         let at = self.findings.len();
-        self.findings.push((pointer.to_owned(), finding));
+        let finding = Finding::error(code, self.object.subject(), message);
+        if at >= OBJECT_FINDINGS_MAX {
+            return self.surplus.insert(finding);
+        }
+        self.findings.push((pointer.to_owned(), finding.at(place(self.object, pointer), label)));
         &mut self.findings[at].1
     }
 
