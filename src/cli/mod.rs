@@ -18,8 +18,10 @@ mod interrupt;
 mod lint;
 mod load;
 mod plan;
+mod prices;
 mod progress;
 mod reference;
+mod report;
 mod shell;
 mod solve;
 mod version;
@@ -56,6 +58,8 @@ enum Verb {
     Check(check::CheckArgs),
     Lint(lint::LintArgs),
     Import(import::ImportArgs),
+    Report(report::ReportArgs),
+    Prices(prices::PricesArgs),
     Completion(completion::CompletionArgs),
     Version(version::VersionArgs),
 }
@@ -100,6 +104,8 @@ fn run(verb: Verb, shell: &Shell) -> Result<Exit, Failed> {
         Verb::Check(args) => check::run(args, shell),
         Verb::Lint(args) => lint::run(args, shell),
         Verb::Import(args) => import::run(args, shell),
+        Verb::Report(args) => report::run(args, shell),
+        Verb::Prices(args) => prices::run(args, shell),
         Verb::Completion(args) => completion::run(args, shell),
         Verb::Version(args) => version::run(args, shell),
     }

@@ -17,10 +17,10 @@ fn command(arguments: &[&str]) -> Command {
     command
 }
 
-struct Ran {
-    code: i32,
-    out: String,
-    talk: String,
+pub struct Ran {
+    pub code: i32,
+    pub out: String,
+    pub talk: String,
 }
 
 fn ran(output: Output) -> Ran {
@@ -32,7 +32,7 @@ fn ran(output: Output) -> Ran {
     }
 }
 
-fn run(arguments: &[&str]) -> Ran {
+pub fn run(arguments: &[&str]) -> Ran {
     ran(command(arguments).output().expect("the binary must start"))
 }
 
@@ -40,12 +40,12 @@ fn run_with(arguments: &[&str], environment: &[(&str, &str)]) -> Ran {
     ran(command(arguments).envs(environment.iter().copied()).output().expect("the binary must start"))
 }
 
-fn json(text: &str) -> Value {
+pub fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
 /// A folder with these files, removed at the end.
-fn folder(files: &[(&str, &str)]) -> (tempfile::TempDir, impl Fn(&str) -> String + use<>) {
+pub fn folder(files: &[(&str, &str)]) -> (tempfile::TempDir, impl Fn(&str) -> String + use<>) {
     let dir = tempfile::tempdir().expect("a temporary folder must be to be had");
     for (name, text) in files {
         fs::write(dir.path().join(name), text).expect("a temporary file must be writable");

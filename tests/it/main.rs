@@ -7,6 +7,7 @@ mod brute;
 mod check;
 mod check_quota;
 mod cli;
+mod cli_report;
 mod codes;
 mod conflict;
 mod diagnostics;
