@@ -8,8 +8,8 @@ use super::read::{Input, read};
 use super::{codes, validate};
 use crate::api::manifest::Manifest;
 use crate::failure::{Finding, Severity};
-use crate::kueue::{Assembled, Given, assemble};
 use crate::kueue::codes::OF_ONE_OBJECT;
+use crate::kueue::{Assembled, Given, assemble};
 
 /// What the input comes to, and everything that is to be said about it.
 #[derive(Debug)]
@@ -38,14 +38,16 @@ pub fn lint(inputs: &[Input], limits: &Limits, given: &Given) -> Linted {
     findings.extend(validate(&reading.manifests));
     // 3. All objects together.
     let assembled = assemble(&reading.manifests, given);
-    let wrong: BTreeSet<&str> =
-        findings.iter().filter(|finding| finding.severity == Severity::Error).map(|finding| &*finding.subject).collect();
+    let wrong: BTreeSet<&str> = findings
+        .iter()
+        .filter(|finding| finding.severity == Severity::Error)
+        .map(|finding| &*finding.subject)
+        .collect();
     let told_already = |finding: &Finding| {
         let of_one_object = OF_ONE_OBJECT.contains(&finding.code) || finding.code == codes::SHAPE;
         of_one_object && wrong.contains(finding.subject.as_str())
     };
-    let together: Vec<Finding> =
-        assembled.findings.iter().filter(|finding| !told_already(finding)).cloned().collect();
+    let together: Vec<Finding> = assembled.findings.iter().filter(|finding| !told_already(finding)).cloned().collect();
     findings.extend(together);
     Linted { manifests: reading.manifests, assembled, findings }
 }

@@ -236,7 +236,8 @@ impl<'a> Reader<'a> {
             if identified.foreign && self.in_folder {
                 // Folders hold other YAML too: values of a chart, a workflow. What is given by name was meant.
                 finding.severity = Severity::Warning;
-                finding.hint = Some("it is left out; if it is meant to be a manifest, add apiVersion and kind".to_owned());
+                finding.hint =
+                    Some("it is left out; if it is meant to be a manifest, add apiVersion and kind".to_owned());
             }
             self.report(finding);
         }

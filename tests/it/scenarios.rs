@@ -10,8 +10,9 @@ use stagger::calendar;
 use stagger::failure::{Finding, Severity};
 use stagger::kueue::{self, Assembled, Given};
 use stagger::plan::chart::{self, Look};
+use stagger::plan::curve::Scene;
 use stagger::plan::proposal::{Fix, Peak, Plan, Release, Summary};
-use stagger::plan::snapshot::{Objective, Snapshot};
+use stagger::plan::snapshot::{Objective, Promise, Snapshot};
 use stagger::plan::watch::Unwatched;
 use stagger::plan::{self, sentence};
 use stagger::report::plan_text;
@@ -307,8 +308,11 @@ fn peak(peak: &Peak) -> String {
 }
 
 /// What `plan.txt` holds: the picture, the sentence, the conflicts, and the same load without us.
-fn text(snapshot: &Snapshot, plan: &Plan, kueue: &Summary) -> String {
-    let mut parts = vec![chart::draw(snapshot, plan, None, Look { width: 100, unicode: true })];
+fn text(snapshot: &Snapshot, promise: Promise, plan: &Plan, kueue: &Summary) -> String {
+    let mut parts = vec![{
+        let scene = Scene { snapshot, plan, promise, kueue: None };
+        chart::draw(&scene, Look { width: 100, unicode: true })
+    }];
     parts.push(format!("{}\n", sentence::headline(plan)));
     parts.push(plan_text::conflicts(plan));
     let (on_time, at_risk, late) = verdicts(kueue);
@@ -377,7 +381,7 @@ fn every_claim_is_kept_and_shown() {
         let plan = planned(&assembled);
         let kueue = kueue::simulate(&assembled.snapshot, &kueue::SimOptions::default()).summary(&assembled.snapshot);
         complaints.extend(broken(claim, &plan, &kueue));
-        let text = text(&assembled.snapshot, &plan, &kueue);
+        let text = text(&assembled.snapshot, assembled.policy.promise, &plan, &kueue);
         let file = folder(claim.folder).join("plan.txt");
         if rewrite {
             fs::write(&file, &text).expect("plan.txt must be writable");

@@ -56,7 +56,13 @@ impl<'a> Judge<'a> {
     }
 
     /// Records an error at a value. The finding may be completed with a hint or another severity.
-    pub fn error(&mut self, code: &'static str, pointer: &str, message: impl Into<String>, label: &str) -> &mut Finding {
+    pub fn error(
+        &mut self,
+        code: &'static str,
+        pointer: &str,
+        message: impl Into<String>,
+        label: &str,
+    ) -> &mut Finding {
         self.record(code, pointer, message.into(), label, Manifest::span)
     }
 
