@@ -37,8 +37,8 @@ lint: prerequisites ## Check formatting, clippy (warnings are errors) and, where
 	if command -v cargo-deny >/dev/null; then cargo deny check bans licenses sources; else echo "cargo-deny is not installed: licences and bans were not checked (cargo install cargo-deny)" >&2; fi
 
 .PHONY: bench
-bench: prerequisites ## Measure the planner on named sizes and compare with the committed expectations
-	cargo bench --bench plan
+bench: prerequisites ## Measure the planner beside CP-SAT and list scheduling (takes most of an hour)
+	tools/bench.sh
 
 .PHONY: generate
 generate: prerequisites ## Rewrite the generated files (expected texts, reference pages) from the code

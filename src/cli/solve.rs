@@ -56,22 +56,11 @@ pub(super) fn solve(loaded: &Loaded, shell: &Shell) -> Result<Solved, Failed> {
     Ok(Solved { plan, kueue })
 }
 
-/// Search steps of each plan made to explain a conflict: enough to settle the few workloads that stand in one.
-const CONFLICT_STEPS: u64 = 20_000;
-/// Milliseconds of each such plan at most.
-const CONFLICT_MILLIS: u64 = 300;
-
-/// The conflicts behind missed hard deadlines. Large inputs get fewer trials: each costs a plan of everything.
+/// The conflicts behind missed hard deadlines.
 fn conflicts(snapshot: &Snapshot, policy: &Policy, plan: &Plan) -> Vec<Conflict> {
-    let small = Policy { step_limit: Some(CONFLICT_STEPS), time_limit_millis: CONFLICT_MILLIS, ..policy.clone() };
-    let solves_max = match snapshot.workloads.len() {
-        0..=300 => 40,
-        301..=1_500 => 12,
-        _ => 0,
-    };
-    let limits = conflict::Limits { solves_max, ..conflict::Limits::default() };
+    let limits = conflict::Limits::for_workloads(snapshot.workloads.len());
     let solve = |snapshot: &Snapshot, policy: &Policy| propose(snapshot, policy, &Timed::start());
-    conflict::conflicts(snapshot, &small, plan, &solve, &limits)
+    conflict::conflicts(snapshot, &conflict::trial_policy(policy), plan, &solve, &limits)
 }
 
 /// A watch with a clock and nothing else, stopped by Ctrl-C.

@@ -191,6 +191,12 @@ impl<'a> Desk<'a> {
         self.uses[workload][option].is_some()
     }
 
+    /// Workloads that can run on some option, alone.
+    #[must_use]
+    pub fn placeable(&self) -> usize {
+        self.uses.iter().filter(|options| options.iter().any(Option::is_some)).count()
+    }
+
     /// An option's uses in lane terms; `None` where it can never fit.
     #[must_use]
     pub fn uses(&self, workload: usize, option: usize) -> Option<&Vec<Use>> {

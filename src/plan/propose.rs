@@ -81,9 +81,12 @@ fn search_anew<'m>(desk: &'m Desk<'_>, first: Board<'m>, proof: &mut proof::Proo
     preset::improve(desk, board, proof, effort)
 }
 
+/// Level values in order, after the number of workloads without any place: nothing outweighs dropping one.
 fn levels_of(desk: &Desk<'_>, stands: &Stands) -> Vec<i128> {
     let summary = stand::summarize(desk.snapshot, desk.policy, stands);
-    levels::values(desk.snapshot, desk.policy, stands, &summary).into_iter().map(|(_, value)| value).collect()
+    let unplaced = i128::try_from(stands.iter().filter(|stand| stand.is_none()).count()).unwrap_or(i128::MAX);
+    let values = levels::values(desk.snapshot, desk.policy, stands, &summary);
+    std::iter::once(unplaced).chain(values.into_iter().map(|(_, value)| value)).collect()
 }
 
 /// Levels 1 and 2: search, bound, polish, in slices, until proven or out of budget.

@@ -25,14 +25,15 @@ pub fn keep(desk: &Desk<'_>, effort: &mut Effort<'_>) -> Option<Stands> {
     let promises = promises(desk);
     let promised = promised_losses(desk, &promises);
     let stands = in_place(desk, &promises);
-    if stand::losses(desk.snapshot, &stands) <= promised {
+    let placed = |stands: &Stands| stands.iter().filter(|stand| stand.is_some()).count();
+    if stand::losses(desk.snapshot, &stands) <= promised && placed(&stands) == desk.placeable() {
         return Some(stands);
     }
     if !desk.model.grid.exact {
         return None;
     }
     let stands = repaired(desk, &promises, promised, effort);
-    (stand::losses(desk.snapshot, &stands) <= promised).then_some(stands)
+    (stand::losses(desk.snapshot, &stands) <= promised && placed(&stands) == desk.placeable()).then_some(stands)
 }
 
 /// A previous release that still names one of its workload's options.

@@ -72,11 +72,11 @@ TENANT  ATTEMPTS  GOOD  ON TIME    COST  WASTE  PER ATTEMPT  PER GOOD  PER VERIF
 team-a       100    80       60  120.00   40 %         1.20      1.50          2.00
 
 Where it went
-CAUSE         COST  SHARE
-productive   72.00   60 %
-failed        9.60    8 %
-rejected     14.40   12 %
-late         24.00   20 %
+CAUSE        COST  SHARE
+productive  72.00   60 %
+failed       9.60    8 %
+rejected    14.40   12 %
+late        24.00   20 %
 
 How it adds up
                   AMOUNT

@@ -44,6 +44,30 @@ impl Default for Limits {
     }
 }
 
+impl Limits {
+    /// Large inputs get fewer trials: each costs a plan of everything.
+    #[must_use]
+    pub fn for_workloads(count: usize) -> Self {
+        let solves_max = match count {
+            0..=300 => 40,
+            301..=1_500 => 12,
+            _ => 0,
+        };
+        Self { solves_max, ..Self::default() }
+    }
+}
+
+/// Search steps of each plan made to explain a conflict: enough to settle the few workloads that stand in one.
+const TRIAL_STEPS: u64 = 20_000;
+/// Milliseconds of each such plan at most.
+const TRIAL_MILLIS: u64 = 300;
+
+/// The policy under which conflicts are tried out: the same, on a small budget.
+#[must_use]
+pub fn trial_policy(policy: &Policy) -> Policy {
+    Policy { step_limit: Some(TRIAL_STEPS), time_limit_millis: TRIAL_MILLIS, ..policy.clone() }
+}
+
 /// The conflicts behind the hard deadlines that `plan` misses, by due time; a workload that stands in one is not looked at
 /// again. A deadline that turns out to be attainable (the plan was not the best) gives none.
 #[must_use]
