@@ -145,7 +145,7 @@ fn repaired(desk: &Desk<'_>, promises: &[Promised], promised: (i128, i128), effo
     let goal = promised.0 * i128::from(desk.model.soft_base) + promised.1;
     let goal = i64::try_from(goal).unwrap_or(i64::MAX);
     let mut dice = Dice::new(desk.policy.seed, 5);
-    search::reduce_loss(&mut board, &mut dice, goal, &mut effort.slice(30));
+    search::repair(&mut board, &mut dice, goal, &mut effort.slice(30));
     bring_home(&mut board, &before);
     let kept: HashMap<usize, Timestamp> = promises.iter().map(|promised| (promised.workload, promised.start)).collect();
     desk.stands_under(&board, &[], &|workload, start| kept.get(&workload) == Some(&start))

@@ -26,7 +26,15 @@ const STARTS_TRIED: usize = 4;
 /// state found.
 pub fn reduce_loss(board: &mut Board<'_>, dice: &mut Dice, goal: i64, budget: &mut dyn Budget) -> u64 {
     let mut run = Run::new(board);
-    run.go(dice, goal, budget)
+    let heat = Heat::new(&run, HOT, COLD);
+    run.go(dice, goal, budget, heat)
+}
+
+/// The same without wandering: what is worse is never kept, so little is moved. For plans that people rely on.
+pub fn repair(board: &mut Board<'_>, dice: &mut Dice, goal: i64, budget: &mut dyn Budget) -> u64 {
+    let mut run = Run::new(board);
+    let heat = Heat::new(&run, 0, 0);
+    run.go(dice, goal, budget, heat)
 }
 
 struct Run<'b, 'm> {
@@ -75,12 +83,11 @@ impl<'b, 'm> Run<'b, 'm> {
         run
     }
 
-    fn go(&mut self, dice: &mut Dice, goal: i64, budget: &mut dyn Budget) -> u64 {
+    fn go(&mut self, dice: &mut Dice, goal: i64, budget: &mut dyn Budget, mut heat: Heat) -> u64 {
         let mut best_loss = self.board.loss;
         let mut best_places = self.board.places.clone();
         let mut changed_since_best: Vec<usize> = Vec::new();
         let mut moves = 0_u64;
-        let mut heat = Heat::new(self);
         while best_loss > goal && !self.pool.is_empty() {
             if moves.is_multiple_of(64) && budget.exhausted(moves) {
                 break;
@@ -349,28 +356,30 @@ struct Heat {
     unit: i64,
     /// Temperature in 1/1024 of the unit.
     level: i64,
+    hot: i64,
+    cold: i64,
 }
 
 impl Heat {
-    fn new(run: &Run<'_, '_>) -> Self {
+    fn new(run: &Run<'_, '_>, hot: i64, cold: i64) -> Self {
         let mut weights: Vec<i64> = (0..run.floor.len())
             .map(|job| run.board.model.jobs[job].worst_loss() - run.floor[job])
             .filter(|weight| *weight > 0)
             .collect();
         weights.sort_unstable();
         let unit = weights.get(weights.len() / 4).copied().unwrap_or(1);
-        Self { unit: unit.max(1), level: HOT }
+        Self { unit: unit.max(1), level: hot, hot, cold }
     }
 
     fn accepts(&self, worse_by: i64, dice: &mut Dice) -> bool {
         // worse/unit * 16 * 1024 / level <= exponential in 16ths
         let scaled = i128::from(worse_by) * 16 * 1024;
-        scaled <= i128::from(dice.exponential_16ths()) * i128::from(self.level.max(1)) * i128::from(self.unit)
+        scaled <= i128::from(dice.exponential_16ths()) * i128::from(self.level) * i128::from(self.unit)
     }
 
     fn cool(&mut self, moves: u64) {
         let left = i64::try_from(CYCLE - moves % CYCLE).unwrap_or(0);
         let whole = i64::try_from(CYCLE).unwrap_or(1);
-        self.level = COLD + (HOT - COLD) * left / whole;
+        self.level = self.cold + (self.hot - self.cold) * left / whole;
     }
 }
