@@ -68,7 +68,7 @@ const DAMAGES: &[Damage] = &[
     ("a release from a stopped queue", codes::QUEUE_STOPPED, |snapshot, _, _| {
         *snapshot = Given { snapshot: snapshot.clone() }.stopped().snapshot;
     }),
-    ("another kind", codes::MISDESCRIBED, |_, _, plan| plan.releases[0].kind = "JobSet".to_owned()),
+    ("another kind", codes::MISDESCRIBED, |_, _, plan| "JobSet".clone_into(&mut plan.releases[0].kind)),
     ("another queue", codes::MISDESCRIBED, |_, _, plan| plan.releases[0].cluster_queue = QueueName::from("other")),
     ("another flavor", codes::NO_SUCH_OPTION, |_, _, plan| {
         plan.releases[0].flavor = FlavorName::from("h100");

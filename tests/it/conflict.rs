@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::fmt::Write as _;
 
 use expect_test::{Expect, expect};
+use stagger::names::WorkloadKey;
 use stagger::plan::conflict::{Limits, conflicts};
 use stagger::plan::proposal::{Conflict, Fix, Plan, Proof, Status};
 use stagger::plan::snapshot::{CellId, NodeKind, Policy, ResourceGroup, Snapshot, WindowEffect};
@@ -39,7 +40,7 @@ fn text(conflicts: &[Conflict]) -> String {
     let clock = |at| calendar::clock_time(at, zone);
     let mut text = String::new();
     for conflict in conflicts {
-        let names: Vec<_> = conflict.workloads.iter().map(|key| key.name()).collect();
+        let names: Vec<_> = conflict.workloads.iter().map(WorkloadKey::name).collect();
         let label = if conflict.irreducible { "irreducible" } else { "not proven minimal" };
         writeln!(text, "{} ({label})\n  {}", names.join(" "), conflict.message).expect("a String takes all");
         for fix in &conflict.fixes {
