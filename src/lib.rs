@@ -11,6 +11,7 @@ pub mod ledger;
 pub mod names;
 pub mod outcome;
 pub mod plan;
+pub mod replay;
 pub mod report;
 pub mod scenario;
 pub mod units;

@@ -214,7 +214,7 @@ fn settings(shared: &SharedArgs) -> Result<Settings, Failed> {
     })
 }
 
-fn open(path: &Path) -> Result<TraceFile, Failed> {
+pub(super) fn open(path: &Path) -> Result<TraceFile, Failed> {
     let shown = path.display().to_string();
     let failed = |error: std::io::Error| Failed::file("read", &shown, error);
     let known = std::fs::metadata(path).map_err(failed)?;
@@ -226,7 +226,7 @@ fn open(path: &Path) -> Result<TraceFile, Failed> {
     Ok(TraceFile { path: shown, bytes })
 }
 
-fn refuse(findings: &[Finding], shell: &Shell) -> Result<Import, Failed> {
+pub(super) fn refuse(findings: &[Finding], shell: &Shell) -> Result<Import, Failed> {
     shell.findings(findings);
     let message = "the trace is refused; nothing was written".to_owned();
     Err(Failed { exit: Exit::Refused, message, hint: None })

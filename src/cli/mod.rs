@@ -13,6 +13,8 @@ mod demo;
 pub mod diagnostics;
 mod exit;
 mod explain;
+#[expect(dead_code, reason = "`stagger whatif` calls it")]
+mod history;
 mod import;
 mod interrupt;
 mod lint;

@@ -2,13 +2,14 @@
 //!
 //! `assemble` is the way in; its steps, in order: `catalog` (what is there), `given` (the choices), `promise` and `matching`
 //! (WorkloadSLOs), `queues`, `windows`, `prices` (capacity), `podsets` and `submissions` (work), `place` and `admissible`
-//! (each workload: running, planned, or why never). `quota` is Kueue's algebra, `simulate` its scheduler.
+//! (each workload: running, planned, or why never). `quota` is Kueue's algebra, `simulate` its scheduler, `chance` what it would do when runtimes vary.
 //! Whatever else reads the same objects (`scenario::books`, for accounting) goes through `catalog`, `matching` and `tenants`.
 //! Deliberately absent: a client. Objects come as manifests, from files or from watches.
 
 mod admissible;
 mod assemble;
 pub(crate) mod catalog;
+pub mod chance;
 pub mod codes;
 pub mod cron;
 pub(crate) mod findings;

@@ -4,5 +4,7 @@ pub mod costs;
 pub mod plan_csv;
 pub mod plan_html;
 pub mod plan_text;
+pub mod replay_csv;
+pub mod replay_text;
 pub mod svg;
 pub mod table;

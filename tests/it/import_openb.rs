@@ -26,7 +26,7 @@ fn import(rows: &str, choices: Choices) -> Import {
 fn the_real_trace_is_kept_but_for_what_never_ran() {
     let Some((nodes, pods)) = real_files() else { return };
     let choices = Choices { censored: Censored::EndWithTrace, ..Choices::default() };
-    let Import { snapshot, report, findings } =
+    let Import { snapshot, report, findings, .. } =
         read(&nodes, &pods, &Settings::default(), choices).expect("the trace must be readable");
     assert_eq!(told(&findings), "");
     assert_eq!((report.rows_read, report.rows_kept, report.dropped(DropReason::NeverScheduled)), (8152, 7255, 897));

@@ -28,7 +28,8 @@ fn the_default_start_is_the_documented_instant() {
 #[test]
 fn the_whole_deadline_trace_is_kept_and_counted() {
     let Some(file) = real(SLO) else { return };
-    let Import { snapshot, report, findings } = philly::read(&file, &gpus(512)).expect("the trace must be readable");
+    let Import { snapshot, report, findings, .. } =
+        philly::read(&file, &gpus(512)).expect("the trace must be readable");
     assert_eq!(told(&findings), "");
     assert_eq!((report.rows_read, report.rows_kept, report.rows_beyond_limit), (8000, 8000, 0));
     assert_eq!((report.with_hard_due, report.with_soft_due, report.without_due), (8000, 0, 0));

@@ -21,7 +21,7 @@ fn per_gpu(rate: i64) -> Choices {
 #[test]
 fn the_real_log_is_replayed_as_cores_on_its_own_machine() {
     let Some(file) = real(NASA) else { return };
-    let Import { snapshot, report, findings } =
+    let Import { snapshot, report, findings, .. } =
         read(&file, &Settings::default(), Choices::default()).expect("the log must be readable");
     assert_eq!(told(&findings), "");
     assert_eq!((report.rows_read, report.rows_kept, report.dropped(DropReason::NoRuntime)), (3000, 2972, 28));

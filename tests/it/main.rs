@@ -4,6 +4,7 @@
 mod assemble;
 mod books;
 mod brute;
+mod chance;
 mod check;
 mod check_quota;
 mod cli;
@@ -37,6 +38,8 @@ mod planned;
 mod price_lists;
 mod quota;
 mod read;
+mod replay;
+mod replay_blind;
 mod report_laws;
 mod runs_read;
 mod scenarios;

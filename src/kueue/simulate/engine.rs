@@ -50,6 +50,19 @@ pub(super) struct Engine<'a> {
     progress: Vec<Progress>,
     runs: Vec<Run>,
     events: BinaryHeap<Reverse<(Timestamp, Event)>>,
+    windows: Vec<(Timestamp, Vec<NodeId>)>,
+    /// Kept where somebody else decides what is released (`steps`): then an arrival is noted, not queued.
+    pub journal: Option<Journal>,
+}
+
+/// What has happened since somebody last looked.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Journal {
+    pub arrived: Vec<usize>,
+    pub finished: Vec<usize>,
+    pub admitted: Vec<usize>,
+    /// A window opened or closed, or running work began or ended.
+    pub capacity_changed: bool,
 }
 
 /// In the order in which simultaneous ones are taken.
@@ -142,6 +155,8 @@ impl<'a> Engine<'a> {
             progress: vec![Progress::default(); count],
             runs: vec![Run::default(); count],
             events: BinaryHeap::new(),
+            windows: changes(snapshot),
+            journal: None,
             cluster,
             ledger,
         };
@@ -198,7 +213,7 @@ impl<'a> Engine<'a> {
                 self.events.push(Reverse((end, Event::RunningEnds(index))));
             }
         }
-        for (index, (at, _)) in changes(snapshot).iter().enumerate() {
+        for (index, (at, _)) in self.windows.iter().enumerate() {
             if *at > self.now {
                 self.events.push(Reverse((*at, Event::Window(index))));
             }
@@ -206,18 +221,46 @@ impl<'a> Engine<'a> {
     }
 
     pub(super) fn run(mut self) -> Vec<Run> {
-        let windows = changes(self.cluster.snapshot);
-        while let Some(Reverse((instant, _))) = self.events.peek().copied() {
-            self.now = instant;
+        while let Some(instant) = self.next_instant() {
             // Trees in which something arrived or was freed; others have nothing new to decide.
             let mut touched: BTreeSet<usize> = BTreeSet::new();
-            while let Some(event) = self.next_at(instant) {
-                self.happen(event, &windows, &mut touched);
-            }
-            for root in touched {
-                while self.cycle(root) {}
-            }
+            self.advance(instant, &mut touched);
+            self.admit_from(touched);
         }
+        self.close()
+    }
+
+    pub(super) fn next_instant(&self) -> Option<Timestamp> {
+        self.events.peek().map(|Reverse((at, _))| *at)
+    }
+
+    /// Everything that happens at an instant, which must not lie behind an event still to come.
+    pub(super) fn advance(&mut self, instant: Timestamp, touched: &mut BTreeSet<usize>) {
+        self.now = instant;
+        while let Some(event) = self.next_at(instant) {
+            self.happen(event, touched);
+        }
+    }
+
+    pub(super) fn admit_from(&mut self, touched: BTreeSet<usize>) {
+        for root in touched {
+            while self.cycle(root) {}
+        }
+    }
+
+    /// Lets a workload that has arrived queue.
+    pub(super) fn release(&mut self, workload: usize, touched: &mut BTreeSet<usize>) {
+        if let Some(queue) = self.queue_of(workload) {
+            self.enqueue(workload, queue);
+            touched.insert(self.root_of[queue]);
+        }
+    }
+
+    pub(super) fn last_attempt(&self, workload: usize) -> Option<&Attempt> {
+        self.runs.get(workload)?.attempts.last()
+    }
+
+    pub(super) fn close(mut self) -> Vec<Run> {
         for (run, workload) in self.runs.iter_mut().zip(&self.cluster.snapshot.workloads) {
             let ran: i64 = run.attempts.iter().map(|attempt| (attempt.end - attempt.start).0).sum();
             let last = run.attempts.last().map_or(workload.earliest_start, |attempt| attempt.end);
@@ -231,7 +274,7 @@ impl<'a> Engine<'a> {
         self.events.pop().map(|Reverse((_, event))| event)
     }
 
-    fn happen(&mut self, event: Event, windows: &[(Timestamp, Vec<NodeId>)], touched: &mut BTreeSet<usize>) {
+    fn happen(&mut self, event: Event, touched: &mut BTreeSet<usize>) {
         let snapshot = self.cluster.snapshot;
         match event {
             Event::Finish { workload, attempt } => {
@@ -240,9 +283,13 @@ impl<'a> Engine<'a> {
                 {
                     self.unpark(root);
                     touched.insert(root);
+                    if let Some(journal) = &mut self.journal {
+                        journal.finished.push(workload);
+                    }
                 }
             }
             Event::RunningStarts(index) => {
+                self.note_capacity();
                 self.ledger.add(snapshot.running[index].queue, &snapshot.running[index].uses);
             }
             Event::RunningEnds(index) => {
@@ -251,21 +298,28 @@ impl<'a> Engine<'a> {
             }
             Event::Window(index) => {
                 self.ledger.adopt(Tree::at(snapshot, self.now));
-                for node in &windows[index].1 {
-                    self.free(*node, touched);
+                for node in self.windows[index].1.clone() {
+                    self.free(node, touched);
                 }
             }
             Event::Arrival(order) => {
                 let workload = self.cluster.by_order[order];
-                if let Some(queue) = self.queue_of(workload) {
-                    self.enqueue(workload, queue);
-                    touched.insert(self.root_of[queue]);
+                match &mut self.journal {
+                    Some(journal) => journal.arrived.push(workload),
+                    None => self.release(workload, touched),
                 }
             }
         }
     }
 
+    fn note_capacity(&mut self) {
+        if let Some(journal) = &mut self.journal {
+            journal.capacity_changed = true;
+        }
+    }
+
     fn free(&mut self, node: NodeId, touched: &mut BTreeSet<usize>) {
+        self.note_capacity();
         if let Some(root) = self.root_of_node.get(node.0 as usize).copied().flatten() {
             self.unpark(root);
             touched.insert(root);
@@ -299,6 +353,9 @@ impl<'a> Engine<'a> {
         let attempt = Attempt { start: self.now, end, option, evicted: false };
         self.cluster.holders.attempts[workload] = Some(attempt);
         self.cluster.holders.by_queue[it.queue.0 as usize].insert((it.priority, workload));
+        if let Some(journal) = &mut self.journal {
+            journal.admitted.push(workload);
+        }
         let attempt = self.runs[workload].attempts.len();
         self.events.push(Reverse((end, Event::Finish { workload, attempt })));
     }

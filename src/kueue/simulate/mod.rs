@@ -13,6 +13,8 @@
 //!   over, or from its last checkpoint (`progress`), and queues again by its creation time;
 //! - windows change quotas at their instants; what runs is never evicted by them.
 //!
+//! [`simulate`] lets everything queue when it may start; [`Steps`] leaves that to whoever releases work.
+//!
 //! Invariants: the same input gives the same result, whatever the order of the workloads in it; only instants at which
 //! something happens are visited, and no workload is evicted more than [`EVICTIONS_MAX`] times, so the run ends.
 //! Parked work is called back only when it fits or may preempt somebody (`line`), so it does not reserve quota for the
@@ -28,11 +30,14 @@ mod nominate;
 mod pending;
 mod preempt;
 mod progress;
+mod steps;
 
 use crate::plan::proposal::{Piece, Summary};
 use crate::plan::snapshot::{Promise, Snapshot};
 use crate::plan::summary::{Ends, Held, Occupation, summarize};
 use crate::units::{Seconds, Timestamp};
+
+pub use steps::{Happened, Steps};
 
 /// How often one workload may be evicted; from then on it is nobody's candidate.
 ///

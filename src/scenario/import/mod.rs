@@ -27,6 +27,7 @@ mod trace;
 use crate::failure::Finding;
 use crate::names::FlavorName;
 use crate::plan::snapshot::Snapshot;
+use crate::replay::Past;
 use crate::units::{Seconds, Timestamp};
 
 pub use report::{DropReason, ImportReport, PeakDemand};
@@ -37,6 +38,8 @@ pub use source::{BYTES_MAX, LINE_BYTES_MAX, ROWS_MAX, decode};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Import {
     pub snapshot: Snapshot,
+    /// By workload: what the trace says of it besides its work.
+    pub past: Vec<Past>,
     pub report: ImportReport,
     /// Warnings and notes, in file order within a code; at most a few per code, then a count.
     pub findings: Vec<Finding>,

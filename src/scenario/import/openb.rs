@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use crate::failure::{Finding, SourceFile};
 use crate::names::{TenantId, WorkloadKey};
+use crate::replay::Past;
 use crate::scenario::codes::traces as codes;
 use crate::units::{Amount, Seconds, Timestamp};
 
@@ -178,6 +179,7 @@ impl Reader<'_> {
             amount,
             flavors,
             runtime,
+            past: Past { started: scheduled.map(|at| self.start + Seconds(at)), limit: None },
         })
     }
 

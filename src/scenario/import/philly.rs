@@ -13,6 +13,7 @@ use std::sync::Arc;
 use crate::failure::{Finding, SourceFile};
 use crate::names::{TenantId, WorkloadKey};
 use crate::plan::snapshot::{DeadlinePolicy, Due, Tier};
+use crate::replay::Past;
 use crate::scenario::codes::traces as codes;
 use crate::units::{Amount, Seconds, Timestamp, div_round_half_even};
 
@@ -130,6 +131,7 @@ impl Reader {
             amount: Amount(gpus),
             flavors: Vec::new(),
             runtime: Some(duration),
+            past: Past::default(),
         })
     }
 }

@@ -11,6 +11,7 @@ use crate::plan::snapshot::{
     Cell, CellId, Due, Interruption, Node, NodeId, NodeKind, PreemptionPolicy, QueueRules, QueueingStrategy, Quota,
     ResourceGroup, RunOption, Runtime, Snapshot, Workload,
 };
+use crate::replay::Past;
 use crate::scenario::codes::traces as codes;
 use crate::units::{Amount, Seconds, Timestamp, div_ceil};
 
@@ -43,6 +44,8 @@ pub struct TraceJob {
     pub flavors: Vec<usize>,
     /// `None`: its end is not in the trace, so it runs to the horizon.
     pub runtime: Option<Seconds>,
+    /// What only a replay asks: when it started, and its kill limit.
+    pub past: Past,
 }
 
 /// The capacity a trace is replayed on: one ClusterQueue with one resource.
@@ -124,7 +127,8 @@ pub fn build(
         previous: Vec::new(),
     };
     let report = account(&intake, format, pool, &jobs, &snapshot);
-    Ok(Import { snapshot, report, findings: intake.findings() })
+    let past = jobs.iter().map(|job| job.past).collect();
+    Ok(Import { snapshot, past, report, findings: intake.findings() })
 }
 
 fn fits_somewhere(intake: &mut Intake, pool: &Pool, job: &TraceJob) -> bool {

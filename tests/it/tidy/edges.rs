@@ -18,9 +18,10 @@ const EDGES: &[(&str, &[&str])] = &[
     ("outcome", &["ledger"]),
     ("api", &[]),
     ("kueue", &["api", "plan"]),
-    ("scenario", &["api", "kueue", "ledger", "outcome", "plan"]),
-    ("report", &["plan", "ledger", "outcome"]),
-    ("cli", &["api", "clock", "kueue", "ledger", "outcome", "plan", "report", "scenario"]),
+    ("scenario", &["api", "kueue", "ledger", "outcome", "plan", "replay"]),
+    ("replay", &["kueue", "plan"]),
+    ("report", &["plan", "ledger", "outcome", "replay"]),
+    ("cli", &["api", "clock", "kueue", "ledger", "outcome", "plan", "replay", "report", "scenario"]),
 ];
 
 /// What the planner may not name of the standard library's view of the world. Traits of `std::io` and a `Duration` are no view of it.

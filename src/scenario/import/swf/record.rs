@@ -2,6 +2,7 @@
 
 use crate::failure::Finding;
 use crate::names::{TenantId, WorkloadKey};
+use crate::replay::Past;
 use crate::scenario::codes::traces as codes;
 use crate::scenario::import::intake::{Intake, Refusal};
 use crate::scenario::import::report::DropReason;
@@ -37,6 +38,7 @@ const FIELDS: [&str; 18] = [
 ];
 const JOB: usize = 0;
 const SUBMIT: usize = 1;
+const WAIT: usize = 2;
 const RUN: usize = 3;
 const ALLOCATED: usize = 4;
 const REQUESTED: usize = 7;
@@ -49,6 +51,7 @@ pub struct Record {
     pub line: usize,
     pub job: i64,
     submit: Seconds,
+    wait: Option<Seconds>,
     run: Option<Seconds>,
     requested_time: Option<Seconds>,
     processors: Option<i64>,
@@ -121,6 +124,8 @@ pub fn record(intake: &mut Intake, line: Line<'_>) -> Result<Record, Finding> {
     };
     let job = required(JOB, count(JOB, i64::MAX - 1)?)?;
     let submit = required(SUBMIT, known(SUBMIT, numbers[SUBMIT].whole, SPAN_SECONDS_MAX)?)?;
+    // Planning does not need it, so a broken one spoils no row.
+    let wait = Some(numbers[WAIT].up()).filter(|wait| (0..=SPAN_SECONDS_MAX).contains(wait));
     let run = known(RUN, numbers[RUN].up(), SPAN_SECONDS_MAX)?;
     let requested_time = known(REQUESTED_TIME, numbers[REQUESTED_TIME].up(), SPAN_SECONDS_MAX)?;
     let processors = count(ALLOCATED, UNITS_MAX)?.filter(|procs| *procs > 0);
@@ -136,6 +141,7 @@ pub fn record(intake: &mut Intake, line: Line<'_>) -> Result<Record, Finding> {
         line: line.number,
         job,
         submit: Seconds(submit),
+        wait: wait.map(Seconds),
         run: run.map(Seconds),
         requested_time: requested_time.map(Seconds),
         processors,
@@ -167,6 +173,7 @@ impl Record {
             (known, None) | (None, known) => known,
         };
         self.submit = self.submit.min(burst.submit);
+        // A later burst waits after an earlier one ran; the job's own wait is that of its first.
         self.processors = self.processors.max(burst.processors);
     }
 
@@ -200,6 +207,10 @@ impl Record {
             amount,
             flavors: Vec::new(),
             runtime: Some(runtime),
+            past: Past {
+                started: self.wait.map(|wait| start + self.submit + wait),
+                limit: self.requested_time.filter(|span| *span > Seconds::ZERO),
+            },
         })
     }
 }
