@@ -54,6 +54,8 @@ pub(super) struct HistoryArgs {
 enum LogFormat {
     Philly,
     Swf,
+    Sacct,
+    Workloads,
     Openb,
 }
 
@@ -144,6 +146,8 @@ fn read(args: &HistoryArgs, shell: &Shell) -> Result<Import, Failed> {
             let choices = swf::Choices { procs_per_gpu: args.procs_per_gpu, runtime: swf::RuntimeFrom::Recorded };
             import::Format::Swf(choices)
         }
+        LogFormat::Sacct => import::Format::Sacct,
+        LogFormat::Workloads => import::Format::Workloads,
         LogFormat::Openb => {
             paths.splice(0..0, &args.nodes);
             import::Format::Openb(openb::Choices::default())

@@ -45,6 +45,16 @@ enum Format {
         #[arg(long, env = "STAGGER_RUNTIME", value_name = "FROM", default_value = "recorded")]
         runtime: RuntimeArg,
     },
+    /// Slurm's accounting, as `sacct --parsable2` prints it
+    Sacct {
+        #[command(flatten)]
+        shared: SharedArgs,
+    },
+    /// Kueue's Workloads, as `kubectl get workloads -A -o json` writes them
+    Workloads {
+        #[command(flatten)]
+        shared: SharedArgs,
+    },
     /// Alibaba's GPU trace of 2023: a pod list and its node list (CSV)
     Openb {
         #[command(flatten)]
@@ -162,6 +172,8 @@ impl Format {
     fn parts(self) -> (import::Format, Vec<PathBuf>, SharedArgs) {
         match self {
             Self::Philly { shared } => (import::Format::Philly, vec![shared.file.clone()], shared),
+            Self::Sacct { shared } => (import::Format::Sacct, vec![shared.file.clone()], shared),
+            Self::Workloads { shared } => (import::Format::Workloads, vec![shared.file.clone()], shared),
             Self::Swf { shared, procs_per_gpu, runtime } => {
                 let runtime = match runtime {
                     RuntimeArg::Recorded => swf::RuntimeFrom::Recorded,

@@ -1,6 +1,6 @@
 //! Importers: a trace from elsewhere, read onto the planner's own input, with an account of what was read.
 //!
-//! One file per format ([`philly`], [`swf`], [`openb`]). Each reads text into [`trace::TraceJob`]s and hands them to
+//! One file per format ([`philly`], [`swf`], [`openb`], [`sacct`], [`workloads`]). Each reads text into [`trace::TraceJob`]s and hands them to
 //! [`trace::build`], so that all formats end in the same kind of [`Snapshot`]: one ClusterQueue with the pool the user
 //! names, and one workload per kept row, in order of submission.
 //!
@@ -18,11 +18,13 @@ pub mod openb;
 pub mod philly;
 mod report;
 mod request;
+pub mod sacct;
 mod source;
 pub mod swf;
 mod table;
 pub mod text;
 mod trace;
+pub mod workloads;
 
 use crate::failure::Finding;
 use crate::names::FlavorName;
@@ -51,7 +53,7 @@ pub const DEFAULT_START: Timestamp = Timestamp(1_767_571_200);
 /// What all formats share.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Settings {
-    /// The capacity to replay on. Empty: the trace's own (SWF `MaxProcs`, openb's node list); Philly has none.
+    /// The capacity to replay on. Empty: the trace's own (SWF `MaxProcs`, openb's node list); the others have none.
     pub pool: Vec<PoolShare>,
     /// Only the first so many rows of the file, in file order.
     pub rows: Option<usize>,

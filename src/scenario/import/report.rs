@@ -37,7 +37,7 @@ pub enum DropReason {
 /// The account of an import: `rows_read = rows_kept + Σ rows_dropped`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ImportReport {
-    /// `philly`, `swf` or `openb`.
+    /// `philly`, `swf`, `openb`, `sacct` or `workloads`.
     pub format: &'static str,
     pub file: String,
     pub rows_read: u64,

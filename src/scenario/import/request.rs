@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::failure::{Finding, SourceFile};
 use crate::scenario::codes::traces as codes;
 
-use super::{Import, Settings, decode, openb, philly, swf};
+use super::{Import, Settings, decode, openb, philly, sacct, swf, workloads};
 
 /// What is to be imported, and how.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,6 +25,10 @@ pub enum Format {
     Swf(swf::Choices),
     /// Two files: the node list, then the pod list. With a pool in the settings the pod list alone will do.
     Openb(openb::Choices),
+    /// One file: what `sacct --parsable2` printed.
+    Sacct,
+    /// One file: Kueue's Workloads, as kubectl writes them.
+    Workloads,
 }
 
 /// A file that was read: its path as the user gave it, and its bytes.
@@ -46,13 +50,16 @@ pub fn run(request: &Request, files: Vec<TraceFile>) -> Result<Import, Vec<Findi
     match (request.format, decoded.as_slice()) {
         (Format::Philly, [jobs]) => philly::read(jobs, settings),
         (Format::Swf(choices), [log]) => swf::read(log, settings, choices),
+        (Format::Sacct, [log]) => sacct::read(log, settings),
+        (Format::Workloads, [log]) => workloads::read(log, settings),
         (Format::Openb(choices), [nodes, pods]) => openb::read(nodes, pods, settings, choices),
         // The pool replaces the node list, so any text stands in for it: it is not looked at.
         (Format::Openb(choices), [pods]) if !settings.pool.is_empty() => openb::read(pods, pods, settings, choices),
         (format, given) => {
             let expected = match format {
                 Format::Philly => "one file, the jobs",
-                Format::Swf(_) => "one file, the log",
+                Format::Swf(_) | Format::Sacct => "one file, the log",
+                Format::Workloads => "one file, the Workloads",
                 Format::Openb(_) => "two files, the node list and the pod list",
             };
             let message = match given.len() {

@@ -125,7 +125,7 @@ fn workload(manifest: &Manifest, ended: &Condition, into: &mut ReadRuns) {
 }
 
 /// Kueue counts evictions in its scheduling statistics, older versions re-queueings.
-fn evictions(manifest: &Manifest) -> u64 {
+pub fn evictions(manifest: &Manifest) -> u64 {
     let by_reason = manifest.at("/status/schedulingStats/evictions").and_then(Value::as_array);
     let counted = by_reason.map(|rows| rows.iter().filter_map(|row| row.get("count")?.as_u64()).sum());
     counted.or_else(|| manifest.at("/status/requeueState/count")?.as_u64()).unwrap_or(0)

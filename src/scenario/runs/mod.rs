@@ -15,6 +15,7 @@ use crate::ledger::run::Run;
 use crate::names::{FlavorName, WorkloadKey};
 use crate::units::Timestamp;
 
+pub(super) use finished::evictions;
 pub use finished::of_manifests;
 
 /// A row holds one attempt; a thousand rows are about 300 kB, and a million are a year of a large cluster.
