@@ -18,6 +18,7 @@ use crate::ledger::run::Window;
 use crate::names::WorkloadKey;
 use crate::outcome::read::{self as outcomes, Known, Read, Subject};
 use crate::outcome::settle::{Case, settle};
+use crate::report::costs::html::{self, Page};
 use crate::report::costs::{self, Dimension, Intake, Report, Request};
 use crate::scenario::books::{self, Books};
 use crate::scenario::runs::{self, ReadRuns};
@@ -78,6 +79,7 @@ enum Format {
     Table,
     Json,
     Csv,
+    Html,
 }
 
 pub(super) fn run(args: ReportArgs, shell: &Shell) -> Result<Exit, Failed> {
@@ -105,6 +107,15 @@ pub(super) fn run(args: ReportArgs, shell: &Shell) -> Result<Exit, Failed> {
         Format::Table => write::text(&costs::text::render(&report, width), out, shell)?,
         Format::Json => write::data(&costs::document::to_json(&report, &hexadecimal(digest), intake), out, shell)?,
         Format::Csv => write::data(&costs::csv::render(&report), out, shell)?,
+        Format::Html => {
+            let page = Page {
+                report: &report,
+                input_digest: &hexadecimal(digest),
+                intake,
+                version: env!("CARGO_PKG_VERSION"),
+            };
+            write::data(&html::render(&page), out, shell)?;
+        }
     }
     shell.talk(&intake.sentence());
     Ok(Exit::Fine)

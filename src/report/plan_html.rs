@@ -37,17 +37,7 @@ pub struct Page<'a> {
 #[must_use]
 pub fn render(page: &Page<'_>) -> String {
     let title = Escaped(page.title);
-    let mut html = String::new();
-    let policy = format!("default-src 'none'; style-src '{}'; base-uri 'none'; form-action 'none'", digest::of(STYLE));
-    put(
-        &mut html,
-        format_args!(
-            "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n<title>Plan {title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
-        ),
-    );
+    let mut html = head(&format!("Plan {}", page.title), STYLE);
     put(
         &mut html,
         format_args!(
@@ -73,23 +63,40 @@ pub fn render(page: &Page<'_>) -> String {
     html
 }
 
-fn put(html: &mut String, what: std::fmt::Arguments<'_>) {
+/// Everything up to the body; the policy allows this style sheet and nothing else.
+pub(in crate::report) fn head(title: &str, style: &str) -> String {
+    let title = Escaped(title);
+    let policy = format!("default-src 'none'; style-src '{}'; base-uri 'none'; form-action 'none'", digest::of(style));
+    let mut html = String::new();
+    put(
+        &mut html,
+        format_args!(
+            "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n<style>{style}</style>\n</head>\n<body>\n"
+        ),
+    );
+    html
+}
+
+pub(in crate::report) fn put(html: &mut String, what: std::fmt::Arguments<'_>) {
     html.write_fmt(what).expect("writing to a string cannot fail");
 }
 
 /// A section with a heading and the one sentence to take away.
-fn section(id: &str, heading: &str, takeaway: &str, body: &str) -> String {
+pub(in crate::report) fn section(id: &str, heading: &str, takeaway: &str, body: &str) -> String {
     let (heading, takeaway) = (Escaped(heading), Escaped(takeaway));
     format!("<section id=\"{id}\">\n<h2>{heading}</h2>\n<p class=\"takeaway\">{takeaway}</p>\n{body}</section>\n")
 }
 
 /// A picture that may be wider than the window.
-fn scrolled(svg: &str) -> String {
+pub(in crate::report) fn scrolled(svg: &str) -> String {
     format!("<div class=\"scroll\">\n{svg}</div>\n")
 }
 
 /// An HTML table; cells are escaped here. A column is right-aligned when its title begins with `#`.
-fn table(class: &str, titles: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
+pub(in crate::report) fn table(class: &str, titles: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
     table_with_ids(class, titles, rows.into_iter().map(|row| (String::new(), row)))
 }
 

@@ -43,6 +43,7 @@ mod read;
 mod replay;
 mod replay_blind;
 mod report_laws;
+mod report_page;
 mod runs_read;
 mod scenarios;
 mod show_chart;

@@ -8,6 +8,7 @@ pub mod cause;
 pub mod csv;
 pub mod document;
 pub mod group;
+pub mod html;
 pub mod intake;
 pub mod reconcile;
 pub mod summarize;

@@ -6,7 +6,7 @@ use crate::report::table::{Align, Table};
 use crate::units::Money;
 
 use super::cause::Cause;
-use super::{Dimension, Group, Report};
+use super::{Dimension, Group, Reconciliation, Report};
 
 /// The text; `width` cuts the last column of tables.
 #[must_use]
@@ -66,7 +66,7 @@ pub fn waste_sentence(group: &Group, whose: &str, currency: &str) -> Option<Stri
 }
 
 /// `40 %`, `0.5 %`.
-fn percent(permille: i64) -> String {
+pub(super) fn percent(permille: i64) -> String {
     if permille % 10 == 0 { format!("{} %", permille / 10) } else { format!("{}.{} %", permille / 10, permille % 10) }
 }
 
@@ -130,9 +130,17 @@ fn causes(group: &Group) -> Table {
 }
 
 fn reconciliation(report: &Report) -> Table {
-    let sums = &report.reconciliation;
     let mut table = Table::new(&[("", Align::Left), (ISO, Align::Right)]);
-    let mut row = |what: &str, amount: Money| table.row(vec![what.to_owned(), amount.decimal()]);
+    for (what, amount) in sums(&report.reconciliation) {
+        table.row(vec![what.to_owned(), amount.decimal()]);
+    }
+    table
+}
+
+/// The lines of the reconciliation, top down.
+pub(super) fn sums(sums: &Reconciliation) -> Vec<(&'static str, Money)> {
+    let mut lines = Vec::new();
+    let mut row = |what: &'static str, amount: Money| lines.push((what, amount));
     if let Some(capacity) = sums.capacity {
         row("capacity", capacity);
         row("held beyond it", sums.beyond);
@@ -149,7 +157,7 @@ fn reconciliation(report: &Report) -> Table {
     row("borne by tenants", sums.attributed);
     row("borne by nobody", sums.unattributed);
     row("difference", sums.difference);
-    table
+    lines
 }
 
 /// The title of the column of amounts.
