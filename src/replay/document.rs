@@ -107,11 +107,13 @@ struct PeakOut {
 }
 
 #[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
 struct SpreadOut {
-    median_seconds: i64,
-    p90_seconds: i64,
-    longest_seconds: i64,
+    #[serde(rename = "medianSeconds")]
+    median: i64,
+    #[serde(rename = "p90Seconds")]
+    p90: i64,
+    #[serde(rename = "longestSeconds")]
+    longest: i64,
 }
 
 #[derive(Debug, Serialize)]
@@ -190,7 +192,7 @@ fn row_out(snapshot: &Snapshot, row: &Row) -> RowOut {
 }
 
 fn spread_out(spread: Spread) -> SpreadOut {
-    SpreadOut { median_seconds: spread.median.0, p90_seconds: spread.p90.0, longest_seconds: spread.longest.0 }
+    SpreadOut { median: spread.median.0, p90: spread.p90.0, longest: spread.longest.0 }
 }
 
 fn forecast_out(forecast: &Forecast) -> ForecastOut {

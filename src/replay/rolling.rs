@@ -31,7 +31,7 @@ pub const REFRESH_DEBOUNCES: i64 = 10;
 
 impl Default for Rules {
     fn default() -> Self {
-        Self { debounce: Seconds::MINUTE, steps: 400, seed: 1 }
+        Self { debounce: Seconds::MINUTE, steps: 1_000, seed: 1 }
     }
 }
 

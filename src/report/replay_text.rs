@@ -111,7 +111,9 @@ fn peaks(snapshot: &Snapshot, row: &Row) -> String {
         let name = if snapshot.cells.len() > 1 { format!(" {}", peak.flavor) } else { String::new() };
         format!("{} of {}{name}", number(peak.peak), number(peak.capacity))
     };
-    row.summary.peak.iter().map(one).collect::<Vec<_>>().join(", ")
+    // What nobody used says nothing; a pool of one flavor is always shown.
+    let used = row.summary.peak.iter().filter(|peak| snapshot.cells.len() == 1 || peak.peak.0 > 0);
+    used.map(one).collect::<Vec<_>>().join(", ")
 }
 
 fn idle(row: &Row) -> String {

@@ -89,7 +89,7 @@ fn the_text_says_it_in_one_line_and_shows_what_it_rests_on() {
 
         The staggered rows replan at arrivals, ends and changes of capacity, at most every 1 min, knowing only what had been submitted and what had finished by then.
         log.csv (philly): 4 rows read, 3 kept, 1 left out (NoRuntime)
-        digest d1  seed 1  steps 400  stagger 0.1.0
+        digest d1  seed 1  steps 1000  stagger 0.1.0
     "#]]
     .assert_eq(&replay_text::render(&history, &replay, &provenance()));
     expect![[r#"

@@ -19,7 +19,7 @@ impl Draw {
     }
 
     /// `copy` tells apart those who come in a workload's name.
-    pub(super) fn of(&self, sample: u64, key: &WorkloadKey, copy: u32) -> Luck {
+    pub(super) fn of(self, sample: u64, key: &WorkloadKey, copy: u32) -> Luck {
         let mut dice = Dice::new(mixed(self.seed, sample), fnv(key.as_str().as_bytes()) ^ u64::from(copy));
         // The generator's first word still resembles its state.
         dice.below(2);

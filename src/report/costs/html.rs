@@ -129,14 +129,14 @@ fn groups(report: &Report) -> String {
         report.groups.iter().filter_map(|group| Some((group, group.per_verified_outcome().ok()?))).collect();
     let dearest = defined.iter().max_by_key(|(_, cost)| *cost);
     let takeaway = match dearest {
-        Some((group, cost)) => format!(
-            "A verified outcome cost most in {}: {} {}. {} of {} groups have none to divide by.",
-            name(group),
-            cost.cents(),
-            report.currency,
-            report.groups.len() - defined.len(),
-            report.groups.len()
-        ),
+        Some((group, cost)) => {
+            let most =
+                format!("A verified outcome cost most in {}: {} {}.", name(group), cost.cents(), report.currency);
+            match report.groups.len() - defined.len() {
+                0 => most,
+                without => format!("{most} {without} of {} groups have none to divide by.", report.groups.len()),
+            }
+        }
         None => "No group has a verified outcome, so there is nothing to divide by.".to_owned(),
     };
     let bars: Vec<Bar> = defined
