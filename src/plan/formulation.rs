@@ -6,7 +6,8 @@
 use good_lp::variable::UnsolvedProblem;
 use good_lp::{Constraint, Expression, ProblemVariables, Variable, constraint, variable};
 
-use crate::plan::program::{Column, Goal, Program};
+use crate::plan::peak::Total;
+use crate::plan::program::{Column, Program};
 
 /// A number for the solver. Level values stay far below 2⁵³, where every integer is exact.
 #[expect(clippy::cast_precision_loss, reason = "objective coefficients are scaled below 2^53 before they get here")]
@@ -36,7 +37,7 @@ pub fn formulate(program: &Program<'_>, columns: &[Column], scale: i128) -> Form
     let outside: Vec<Variable> = (0..program.classes.len())
         .map(|class| variables.add(variable().min(0).max(float(count(program, class)))))
         .collect();
-    let totals = if let Goal::Peak(totals) = &program.goal { *totals } else { &[] };
+    let totals = program.totals();
     let peaks: Vec<Variable> =
         totals.iter().map(|total| variables.add(variable().integer().min(float(i128::from(total.floor))))).collect();
 
@@ -48,12 +49,19 @@ pub fn formulate(program: &Program<'_>, columns: &[Column], scale: i128) -> Form
         add(&mut objective, *out, program.outside_cost(class) / scale);
     }
     for (total, peak) in totals.iter().zip(&peaks) {
-        add(&mut objective, *peak, total.weight / scale);
+        add(&mut objective, *peak, program.peak_cost(total) / scale);
     }
 
     let mut constraints = every_job_once(program, columns, &counts, &outside);
     constraints.extend(within_capacity(program, columns, &counts, &peaks));
     constraints.extend(earlier_levels(program, columns, &counts, &outside));
+    if let Some((totals, most)) = program.kept.peak_max {
+        let mut sum = Expression::default();
+        for (total, peak) in totals.iter().zip(&peaks) {
+            add(&mut sum, *peak, total.weight / unit(totals));
+        }
+        constraints.push(constraint!(sum <= float(most / unit(totals))));
+    }
     Formulation { problem: variables.minimise(objective), constraints, columns: counts, outside, peaks }
 }
 
@@ -131,6 +139,15 @@ fn earlier_levels(
         constraints.push(constraint!(sum <= float(i128::from(limit))));
     }
     constraints
+}
+
+/// The greatest common divisor of the weights, so that prices in billionths do not reach the solver.
+#[must_use]
+pub fn unit(totals: &[Total]) -> i128 {
+    fn gcd(a: i128, b: i128) -> i128 {
+        if b == 0 { a } else { gcd(b, a % b) }
+    }
+    totals.iter().map(|total| total.weight).fold(0, gcd).max(1)
 }
 
 fn add(sum: &mut Expression, variable: Variable, factor: i128) {

@@ -17,6 +17,7 @@ pub mod formulation;
 pub mod greedy;
 pub mod grid;
 pub mod groups;
+pub mod homes;
 pub mod lane;
 pub mod lane_tree;
 pub mod levels;
@@ -41,6 +42,7 @@ pub mod stand;
 pub mod summary;
 pub mod validate;
 pub mod watch;
+pub mod window;
 
 pub use check::check;
 pub use proposal::Plan;

@@ -6,6 +6,7 @@
 
 use crate::plan::board::{Board, Place};
 use crate::plan::dice::Dice;
+use crate::plan::greedy::energy;
 use crate::plan::lane::UNLIMITED;
 use crate::plan::model::{Grade, Model};
 use crate::plan::search::{Budget, reduce_loss};
@@ -20,16 +21,19 @@ pub struct Total {
     pub floor: i64,
 }
 
-/// A model in which each job must keep the grade it has now, and nothing else is lost.
+/// A model in which each job must keep the grade it has now, and nothing else is lost. What has no place weighs by the
+/// capacity it would take: little work is easier to find room for than much.
 #[must_use]
 pub fn keeping_grades(model: &Model, places: &[Option<Place>]) -> Model {
+    let energies: i64 = model.jobs.iter().map(energy).fold(0, i64::saturating_add);
+    let mean = (energies / i64::try_from(model.jobs.len()).unwrap_or(1).max(1)).max(1);
     let mut kept = model.clone();
     for (index, job) in kept.jobs.iter_mut().enumerate() {
         match places[index] {
             Some(place) => {
                 let end_max = job.end_max_for(job.loss_at(place.start + job.options[place.option].length));
                 job.grades = vec![Grade { end_max, loss: 0 }];
-                job.outside = 1;
+                job.outside = 1 + 4 * energy(job) / mean;
             }
             None => job.outside = 0,
         }
@@ -49,6 +53,12 @@ pub fn peaks(board: &Board<'_>, totals: &[Total]) -> Vec<i64> {
         .collect()
 }
 
+/// Σ weight × peak.
+#[must_use]
+pub fn weighted(peaks: &[i64], totals: &[Total]) -> i128 {
+    totals.iter().zip(peaks).map(|(total, peak)| total.weight * i128::from(*peak)).sum()
+}
+
 /// Lowers Σ weight × peak to `goal` or until the budget is spent. `board` stands on a model of [`keeping_grades`], its
 /// total rows unlimited; it is left so, at the best found. Returns the peaks.
 pub fn lower_peaks(
@@ -60,7 +70,7 @@ pub fn lower_peaks(
     steps_moves: u64,
 ) -> Vec<i64> {
     let mut targets = peaks(board, totals);
-    let cost = |targets: &[i64]| -> i128 { totals.iter().zip(targets).map(|(t, p)| t.weight * i128::from(*p)).sum() };
+    let cost = |targets: &[i64]| weighted(targets, totals);
     let mut step: Vec<i64> = targets.iter().map(|peak| (peak / 16).max(1)).collect();
     let mut failures = 0_u32;
     while cost(&targets) > goal && !budget.exhausted(0) {

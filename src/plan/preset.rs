@@ -1,5 +1,7 @@
 //! The preset level: what a plan is good at once no deadline can be helped any more.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use crate::plan::board::{Board, Place};
 use crate::plan::desk::Desk;
 use crate::plan::dice::Dice;
@@ -9,10 +11,11 @@ use crate::plan::greedy::place_earliest;
 use crate::plan::lane::UNLIMITED;
 use crate::plan::levels;
 use crate::plan::model::Model;
-use crate::plan::peak::{Total, keeping_grades, lower_peaks};
+use crate::plan::peak::{Total, keeping_grades, lower_peaks, peaks, weighted};
 use crate::plan::proof::Proof;
 use crate::plan::proposal::{LevelName, Proof as Kind};
 use crate::plan::relax;
+use crate::plan::search::Budget;
 use crate::plan::snapshot::Objective;
 use crate::plan::stand::Stands;
 
@@ -24,28 +27,67 @@ pub fn improve(desk: &Desk<'_>, mut board: Board<'_>, proof: &mut Proof, effort:
         }
     }
     match desk.policy.objective {
-        Objective::EarliestFinish => earliest_finish(desk, board, None, proof, effort),
+        Objective::EarliestFinish => earliest_finish(desk, &desk.model, &board.places, &[], proof, effort),
         Objective::LowestPeak => lowest_peak(desk, &board, proof, effort),
         Objective::LowestCost => lowest_cost(desk, board, proof, effort),
     }
 }
 
+/// As early as may be, under the peaks that the totals have on the board.
 fn earliest_finish(
     desk: &Desk<'_>,
-    mut board: Board<'_>,
-    ceilings: Option<&[(usize, i64)]>,
+    model: &Model,
+    places: &[Option<Place>],
+    totals: &[Total],
     proof: &mut Proof,
     effort: &mut Effort<'_>,
 ) -> Stands {
-    let price = Completion { model: board.model };
     let mut dice = Dice::new(desk.policy.seed, 3);
+    let under = Ceilings::of(model, places, totals);
+    let mut board = rebuilt(&under.model, places);
+    let price = Completion { model: &under.model };
     let floor = price.floor();
     // A short search, then the proof that may make a long one needless.
     let sum = lower_sum(&mut board, &price, floor, &mut dice, &mut effort.slice(2));
-    if sum > floor && !relax::completion(desk, &mut board, ceilings, proof, effort) {
-        lower_sum(&mut board, &price, floor, &mut dice, &mut effort.slice(20));
+    if sum > floor {
+        let settled = (!totals.is_empty()).then(|| (totals, weighted(&under.peaks, totals)));
+        let found = relax::completion(desk, &board, settled, proof, effort);
+        if let Some(places) = found.places {
+            let under = Ceilings::of(model, &places, totals);
+            let mut board = rebuilt(&under.model, &places);
+            if !found.proven {
+                lower_sum(&mut board, &Completion { model: &under.model }, floor, &mut dice, &mut effort.slice(20));
+            }
+            return desk.stands_under(&board, &under.by_lane(totals), &|_, _| false);
+        }
+        if !found.proven {
+            lower_sum(&mut board, &price, floor, &mut dice, &mut effort.slice(20));
+        }
     }
-    desk.stands_under(&board, ceilings.unwrap_or_default(), &|_, _| false)
+    desk.stands_under(&board, &under.by_lane(totals), &|_, _| false)
+}
+
+/// A model in which no total rises above where it stands.
+struct Ceilings {
+    model: Model,
+    peaks: Vec<i64>,
+}
+
+impl Ceilings {
+    fn of(model: &Model, places: &[Option<Place>], totals: &[Total]) -> Self {
+        let mut model = model.clone();
+        let peaks = peaks(&rebuilt(&model, places), totals);
+        for (total, peak) in totals.iter().zip(&peaks) {
+            for free in &mut model.lanes[total.lane].rows[total.row].free {
+                *free += peak - UNLIMITED;
+            }
+        }
+        Self { model, peaks }
+    }
+
+    fn by_lane(&self, totals: &[Total]) -> Vec<(usize, i64)> {
+        totals.iter().zip(&self.peaks).map(|(total, peak)| (total.lane, *peak)).collect()
+    }
 }
 
 fn lowest_peak(desk: &Desk<'_>, board: &Board<'_>, proof: &mut Proof, effort: &mut Effort<'_>) -> Stands {
@@ -53,26 +95,57 @@ fn lowest_peak(desk: &Desk<'_>, board: &Board<'_>, proof: &mut Proof, effort: &m
     let kept = keeping_grades(&desk.model, &board.places);
     let mut low = rebuilt(&kept, &board.places);
     let mut dice = Dice::new(desk.policy.seed, 2);
-    let mut peaks = Vec::new();
-    if !totals.is_empty() {
+    if totals.is_empty() {
+        relax::peak(desk, &mut low, &totals, 0, proof, effort);
+    } else {
         // A short search first: what it finds is where a solver starts.
         lower_peaks(&mut low, &totals, 0, &mut dice, &mut effort.slice(10), 200);
-        let bound = relax::peak(desk, &mut low, &totals, proof, effort);
+        let bound = bound_beside_search(desk, &mut low, &totals, &mut dice, effort);
+        let bound = relax::peak(desk, &mut low, &totals, bound, proof, effort);
         let goal = bound * i128::from(1000 + desk.policy.gap_permille) / 1000;
-        peaks = lower_peaks(&mut low, &totals, goal, &mut dice, &mut effort.slice(60), 400);
-    } else {
-        relax::peak(desk, &mut low, &totals, proof, effort);
-    }
-    let ceilings: Vec<(usize, i64)> = totals.iter().zip(&peaks).map(|(total, peak)| (total.lane, *peak)).collect();
-    // Under the peaks found, as early as may be.
-    let mut capped = kept.clone();
-    for (total, peak) in totals.iter().zip(&peaks) {
-        for free in &mut capped.lanes[total.lane].rows[total.row].free {
-            *free += peak - UNLIMITED;
-        }
+        lower_peaks(&mut low, &totals, goal, &mut dice, &mut effort.slice(80), 400);
     }
     let places = low.places.clone();
-    earliest_finish(desk, rebuilt(&capped, &places), Some(&ceilings), proof, effort)
+    earliest_finish(desk, &kept, &places, &totals, proof, effort)
+}
+
+/// The bound takes seconds where there are thousands of jobs; the search goes on until it is there. Where steps count, one
+/// comes after the other: which of them ends first is no reason for a different plan.
+fn bound_beside_search(
+    desk: &Desk<'_>,
+    low: &mut Board<'_>,
+    totals: &[Total],
+    dice: &mut Dice,
+    effort: &mut Effort<'_>,
+) -> i128 {
+    if effort.deterministic() {
+        return relax::peak_bound(desk, low, totals, 20, effort);
+    }
+    let copy = low.clone();
+    let bounding = Effort::new(desk.policy, effort.watch);
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let bound = scope.spawn(|| {
+            let bound = relax::peak_bound(desk, &copy, totals, 45, &bounding);
+            done.store(true, Ordering::Relaxed);
+            bound
+        });
+        let mut slice = effort.slice(45);
+        lower_peaks(low, totals, 0, dice, &mut Until { inner: &mut slice, done: &done }, 400);
+        bound.join().unwrap_or(0)
+    })
+}
+
+/// Ends a search that goes on beside something.
+struct Until<'a> {
+    inner: &'a mut dyn Budget,
+    done: &'a AtomicBool,
+}
+
+impl Budget for Until<'_> {
+    fn exhausted(&mut self, moves: u64) -> bool {
+        self.done.load(Ordering::Relaxed) || self.inner.exhausted(moves)
+    }
 }
 
 /// The accelerator lanes with a total row, and their weights.

@@ -25,9 +25,11 @@ pub enum Goal<'a> {
 
 /// Earlier levels that must not get worse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Kept {
+pub struct Kept<'a> {
     pub hard_max: Option<i64>,
     pub soft_max: Option<i64>,
+    /// Σ weight × peak of the totals, at most. Which flavor's peak is how high stays open.
+    pub peak_max: Option<(&'a [Total], i128)>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -56,19 +58,19 @@ pub struct Program<'a> {
     pub classes: Vec<Class>,
     pub capacity: Vec<CapacityRow>,
     pub goal: Goal<'a>,
-    pub kept: Kept,
+    pub kept: Kept<'a>,
     /// Per lane: indices into `capacity` by path.
     rows_of_path: Vec<Vec<Vec<usize>>>,
 }
 
 impl<'a> Program<'a> {
     #[must_use]
-    pub fn new(model: &'a Model, goal: Goal<'a>, kept: Kept) -> Self {
+    pub fn new(model: &'a Model, goal: Goal<'a>, kept: Kept<'a>) -> Self {
         let mut classes: Vec<Class> = vec![Class { members: Vec::new() }; model.classes];
         for (index, job) in model.jobs.iter().enumerate() {
             classes[job.class].members.push(index);
         }
-        let totals: &[Total] = if let Goal::Peak(totals) = &goal { totals } else { &[] };
+        let totals = totals(&goal, &kept);
         let mut capacity: Vec<CapacityRow> = Vec::new();
         let mut rows_of_path = Vec::with_capacity(model.lanes.len());
         for (lane_index, lane) in model.lanes.iter().enumerate() {
@@ -93,6 +95,18 @@ impl<'a> Program<'a> {
             rows_of_path.push(of_path);
         }
         Self { model, classes, capacity, goal, kept, rows_of_path }
+    }
+
+    /// Totals whose peaks are variables: the goal's, or those that an earlier level has settled.
+    #[must_use]
+    pub fn totals(&self) -> &'a [Total] {
+        totals(&self.goal, &self.kept)
+    }
+
+    /// What a unit of a total's peak costs.
+    #[must_use]
+    pub fn peak_cost(&self, total: &Total) -> i128 {
+        if matches!(self.goal, Goal::Peak(_)) { total.weight } else { 0 }
     }
 
     /// The class's first member.
@@ -211,5 +225,13 @@ impl<'a> Program<'a> {
             }
         }
         Some(board)
+    }
+}
+
+fn totals<'a>(goal: &Goal<'a>, kept: &Kept<'a>) -> &'a [Total] {
+    match (goal, kept.peak_max) {
+        (Goal::Peak(totals), _) => totals,
+        (_, Some((totals, _))) => totals,
+        _ => &[],
     }
 }

@@ -100,8 +100,7 @@ fn reduce(desk: &Desk<'_>, board: &mut Board<'_>, proof: &mut proof::Proof, effo
         relax::losses(desk, board, proof, effort);
         // Time that is left goes on, from another seed; steps would only repeat what was tried.
         if !effort.deterministic() && !proof.losses_proven(desk, board.loss) {
-            let mut dice = Dice::new(desk.policy.seed, 11);
-            search::reduce_loss(board, &mut dice, floor, &mut effort.slice(20));
+            relax::windows(desk, board, proof, effort, 70);
         }
     }
 }

@@ -30,9 +30,11 @@ pub fn reduce_loss(board: &mut Board<'_>, dice: &mut Dice, goal: i64, budget: &m
     run.go(dice, goal, budget, heat)
 }
 
-/// The same without wandering: what is worse is never kept, so little is moved. For plans that people rely on.
-pub fn repair(board: &mut Board<'_>, dice: &mut Dice, goal: i64, budget: &mut dyn Budget) -> u64 {
+/// The same without wandering: what is worse is never kept, and with `strict` nothing that is merely as good, so little is
+/// moved. For plans that people rely on.
+pub fn repair(board: &mut Board<'_>, dice: &mut Dice, goal: i64, strict: bool, budget: &mut dyn Budget) -> u64 {
     let mut run = Run::new(board);
+    run.strict = strict;
     let heat = Heat::new(&run, 0, 0);
     run.go(dice, goal, budget, heat)
 }
@@ -51,6 +53,8 @@ struct Run<'b, 'm> {
     energy: Vec<i64>,
     width: Vec<i64>,
     scratch: Vec<usize>,
+    /// Keeps nothing that is merely as good.
+    strict: bool,
 }
 
 const OUTSIDE: usize = usize::MAX;
@@ -75,6 +79,7 @@ impl<'b, 'm> Run<'b, 'm> {
             energy: model.jobs.iter().map(energy).collect(),
             width: model.jobs.iter().map(|job| width(job).max(1)).collect(),
             scratch: Vec::new(),
+            strict: false,
             board,
         };
         for job in 0..model.jobs.len() {
@@ -97,7 +102,7 @@ impl<'b, 'm> Run<'b, 'm> {
             self.undo.clear();
             self.one_move(dice);
             let worse_by = self.board.loss - before;
-            if worse_by > 0 && !heat.accepts(worse_by, dice) {
+            if (worse_by > 0 && !heat.accepts(worse_by, dice)) || (self.strict && worse_by >= 0) {
                 self.roll_back();
             } else if !self.undo.is_empty() {
                 changed_since_best.extend(self.undo.iter().map(|(job, _)| *job));

@@ -5,8 +5,8 @@
 //! a valid bound, and the best of them is kept.
 
 use crate::plan::board::Place;
-use crate::plan::formulation::float;
-use crate::plan::program::{Column, Goal, Program};
+use crate::plan::formulation::{float, unit};
+use crate::plan::program::{Column, Program};
 
 /// The relaxation as far as it got.
 #[derive(Debug, Clone)]
@@ -129,6 +129,7 @@ enum Meaning {
     Capacity(usize, usize),
     Hard,
     Soft,
+    Peaks,
 }
 
 /// Columns added per class and round at most: fewer rounds against larger relaxations.
@@ -187,6 +188,10 @@ impl<'p, 'a> Rounds<'p, 'a> {
         };
         let hard = loss_row(program.kept.hard_max, Meaning::Hard);
         let soft = loss_row(program.kept.soft_max, Meaning::Soft);
+        let peak_row = program.kept.peak_max.map(|(totals, most)| {
+            meaning.push(Meaning::Peaks);
+            problem.add_row(..=float(most / unit(totals)))
+        });
         let mut rounds = Self {
             program,
             scale,
@@ -202,13 +207,13 @@ impl<'p, 'a> Rounds<'p, 'a> {
             let factors = rounds.outside_factors(class);
             problem.add_column(float(program.outside_cost(class) / scale), 0.0.., factors);
         }
-        if let Goal::Peak(totals) = &program.goal {
-            for (index, total) in totals.iter().enumerate() {
-                let rows = rounds.program.capacity.iter().enumerate().filter(|(_, row)| row.peak == Some(index));
-                let factors: Vec<(highs::Row, f64)> =
-                    rows.flat_map(|(row, _)| rounds.slot_rows[row].iter().flatten().map(|row| (*row, -1.0))).collect();
-                problem.add_column(float(total.weight / scale), float(i128::from(total.floor)).., factors);
-            }
+        for (index, total) in program.totals().iter().enumerate() {
+            let rows = rounds.program.capacity.iter().enumerate().filter(|(_, row)| row.peak == Some(index));
+            let mut factors: Vec<(highs::Row, f64)> =
+                rows.flat_map(|(row, _)| rounds.slot_rows[row].iter().flatten().map(|row| (*row, -1.0))).collect();
+            factors.extend(peak_row.map(|row| (row, float(total.weight / unit(program.totals())))));
+            let cost = float(program.peak_cost(total) / scale);
+            problem.add_column(cost, float(i128::from(total.floor)).., factors);
         }
         for (column, _) in start {
             if rounds.known.insert(*column) {
@@ -299,6 +304,8 @@ impl<'p, 'a> Rounds<'p, 'a> {
                 Meaning::Capacity(row, slot) => prices.sums[*row][slot + 1] = dual.min(0.0),
                 Meaning::Hard => prices.losses.0 = dual.min(0.0),
                 Meaning::Soft => prices.losses.1 = dual.min(0.0),
+                // No column takes part in it: peaks do, and all of them are in the model.
+                Meaning::Peaks => {}
             }
         }
         for sums in &mut prices.sums {

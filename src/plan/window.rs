@@ -1,0 +1,233 @@
+//! A solver on one stretch of time: all jobs that stand within it are placed anew, together with some that lose.
+//!
+//! Ruin and recreate moves a handful of jobs at a time and gets stuck where a hundred would have to move together. A window
+//! around a losing job is small enough for a mixed-integer solve of a second, and everything outside of it stays: what
+//! comes back is a board that is never worse. The window grows while its solves are quick and shrinks when they are not.
+//!
+//! Deliberately absent: proofs. A window that cannot be improved says nothing about the whole.
+
+use std::collections::HashMap;
+
+use crate::plan::board::{Board, Place};
+use crate::plan::dice::Dice;
+use crate::plan::model::{Job, JobOption, Model};
+use crate::plan::program::{Goal, Kept, Program};
+use crate::plan::solve::{Limits, minimize};
+
+/// Jobs of a first window: what a solver decides in a fraction of a second.
+pub const JOBS_FIRST: usize = 90;
+/// Fewer are the search's business.
+const JOBS_MIN: usize = 25;
+const JOBS_MAX: usize = 400;
+/// Columns of a window at most.
+pub const COLUMNS_MAX: usize = 6_000;
+/// Milliseconds for one window.
+const MILLIS: u64 = 1_500;
+/// A solve quicker than this lets windows grow.
+const QUICK_MILLIS: u64 = 500;
+
+/// What a unit of loss weighs against the capacity that the largest job takes: no window has as many losers as that.
+const LOSS: i128 = 20_000;
+const AREA: i128 = 200;
+
+/// Amount × slots over all that it takes.
+fn area(option: &JobOption) -> i128 {
+    option.uses.iter().map(|used| i128::from(used.amount)).sum::<i128>() * i128::try_from(option.length).unwrap_or(0)
+}
+
+/// About one large job's capacity among ten losers: tighter is not worth waiting for.
+const GAP_PERMILLE: u32 = 1;
+
+/// Which level is lowered, the earlier one kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Level {
+    Hard,
+    Soft,
+}
+
+/// How long, and how to tell.
+pub struct Span<'a> {
+    pub elapsed: &'a (dyn Fn() -> u64 + 'a),
+    pub until: u64,
+    /// Branch-and-bound nodes per window and number of windows, where steps bound the work.
+    pub steps: Option<(i32, u32)>,
+}
+
+/// Lowers the board's loss window by window until `floor`, or until the span ends.
+pub fn improve(board: &mut Board<'_>, level: Level, floor: i64, size: &mut usize, dice: &mut Dice, span: &Span<'_>) {
+    let mut windows = 0_u32;
+    while board.loss > floor {
+        let begin = (span.elapsed)();
+        let left = span.until.saturating_sub(begin);
+        if left < 50 || span.steps.is_some_and(|(_, most)| windows >= most) {
+            return;
+        }
+        windows += 1;
+        let Some(window) = Window::around_a_loser(board, *size, dice) else { return };
+        let limits =
+            Limits { millis: left.min(MILLIS), nodes: span.steps.map(|(nodes, _)| nodes), gap_permille: GAP_PERMILLE };
+        let whole = window.jobs.len() >= board.places.len();
+        let solved = window.solve(board, level, limits);
+        let took = (span.elapsed)().saturating_sub(begin);
+        *size = match solved {
+            Solved::TooLarge => *size * 3 / 4,
+            _ if took >= limits.millis => *size * 4 / 5,
+            Solved::Same | Solved::Tighter if took < QUICK_MILLIS && !whole => *size * 5 / 4,
+            _ => *size,
+        }
+        .clamp(JOBS_MIN, JOBS_MAX);
+    }
+}
+
+enum Solved {
+    Better,
+    /// The same loss on less capacity.
+    Tighter,
+    Same,
+    TooLarge,
+}
+
+/// Slots `from..to`, the jobs that stand entirely within, and those without a place that could.
+pub struct Window {
+    from: usize,
+    to: usize,
+    pub jobs: Vec<usize>,
+}
+
+impl Window {
+    fn around_a_loser(board: &Board<'_>, size: usize, dice: &mut Dice) -> Option<Self> {
+        let jobs = &board.model.jobs;
+        let losing: Vec<usize> = (0..jobs.len()).filter(|job| board.loss_of(*job) > least_loss(&jobs[*job])).collect();
+        if losing.is_empty() {
+            return None;
+        }
+        let (low, high) = range(&jobs[losing[dice.below(losing.len())]]);
+        Some(Self::around(board, low + dice.below((high - low).max(1)), size))
+    }
+
+    /// As narrow as holds `size` placed jobs.
+    #[must_use]
+    pub fn around(board: &Board<'_>, middle: usize, size: usize) -> Self {
+        let model = board.model;
+        let slots = model.slots();
+        let span = |job: usize| {
+            let place = board.places[job]?;
+            Some((place.start, place.start + board.option(job, place).length))
+        };
+        let spans: Vec<(usize, usize)> = (0..board.places.len()).filter_map(span).collect();
+        let within = |reach: usize| {
+            let (from, to) = (middle.saturating_sub(reach), (middle + reach).min(slots));
+            spans.iter().filter(|(start, end)| *start >= from && *end <= to).count()
+        };
+        let (mut least, mut most) = (1, slots);
+        while least < most {
+            let reach = usize::midpoint(least, most);
+            if within(reach) >= size { most = reach } else { least = reach + 1 }
+        }
+        let (from, to) = (middle.saturating_sub(least), (middle + least).min(slots));
+        let inside = |job: &usize| match span(*job) {
+            Some((start, end)) => start >= from && end <= to,
+            None => {
+                let (low, high) = range(&model.jobs[*job]);
+                low < to && high > from
+            }
+        };
+        Self { from, to, jobs: (0..board.places.len()).filter(inside).collect() }
+    }
+
+    fn solve(&self, board: &mut Board<'_>, level: Level, limits: Limits) -> Solved {
+        let before: Vec<_> = self.jobs.iter().map(|job| board.lift(*job)).collect();
+        let model = self.model(board, false);
+        let mut start = Board::empty(&model);
+        for (index, place) in before.iter().enumerate() {
+            if let Some(place) = place {
+                start.put(index, *place);
+            }
+        }
+        let (hard, _) = model.unpack(start.loss);
+        let (goal, kept) = match level {
+            Level::Hard => (Goal::Hard, Kept::default()),
+            Level::Soft => (Goal::Soft, Kept { hard_max: Some(hard), ..Kept::default() }),
+        };
+        let Some(columns) = Program::new(&model, goal, kept).all_columns(COLUMNS_MAX) else {
+            self.put(board, &before);
+            return Solved::TooLarge;
+        };
+        let part = |loss: i64| {
+            let (hard, soft) = model.unpack(loss);
+            i128::from(if level == Level::Hard { hard } else { soft })
+        };
+        let largest = model.jobs.iter().flat_map(|job| job.options.iter().map(area)).max().unwrap_or(1).max(1);
+        let of = |job: usize, place: Place| {
+            let option = &model.jobs[job].options[place.option];
+            let loss = model.jobs[job].loss_at(place.start + option.length);
+            part(loss) * LOSS + area(option) * AREA / largest
+        };
+        let outside = |job: usize| part(model.jobs[job].worst_loss()) * LOSS;
+        let program = Program::new(&model, Goal::Price { of: &of, outside: &outside }, kept);
+        let used = |board: &Board<'_>| -> i128 {
+            (0..board.places.len()).filter_map(|job| Some(area(board.option(job, board.places[job]?)))).sum()
+        };
+        let answer = minimize(&program, &columns, &program.columns_of(&start), 1, limits);
+        let found = answer.counts.and_then(|counts| program.board_of(&counts));
+        let better = found.filter(|found| (found.loss, used(found)) < (start.loss, used(&start)));
+        let solved = match &better {
+            Some(better) if better.loss < start.loss => Solved::Better,
+            Some(_) => Solved::Tighter,
+            None => Solved::Same,
+        };
+        self.put(board, &better.map_or(before, |better| better.places));
+        solved
+    }
+
+    /// Puts the window's jobs, all of which were lifted.
+    pub fn put(&self, board: &mut Board<'_>, places: &[Option<Place>]) {
+        for (job, place) in self.jobs.iter().zip(places) {
+            if let Some(place) = place {
+                board.put(*job, *place);
+            }
+        }
+    }
+
+    /// The window's jobs alone, on what the others leave free; `apart` keeps jobs that are alike from being exchanged.
+    #[must_use]
+    pub fn model(&self, board: &Board<'_>, apart: bool) -> Model {
+        let mut classes: HashMap<usize, usize> = HashMap::new();
+        let jobs = self
+            .jobs
+            .iter()
+            .map(|job| {
+                let number = *job;
+                let mut job = board.model.jobs[number].clone();
+                let fresh = classes.len();
+                job.class = *classes.entry(if apart { number } else { job.class }).or_insert(fresh);
+                job.release = job.release.max(self.from);
+                for grade in &mut job.grades {
+                    grade.end_max = grade.end_max.min(self.to);
+                }
+                job
+            })
+            .collect();
+        Model {
+            grid: board.model.grid,
+            lanes: board.lanes.clone(),
+            jobs,
+            classes: classes.len(),
+            soft_base: board.model.soft_base,
+        }
+    }
+}
+
+/// The least loss a job has on its own.
+#[must_use]
+pub fn least_loss(job: &Job) -> i64 {
+    job.options.iter().map(|option| job.loss_at(job.release + option.length)).min().unwrap_or(0)
+}
+
+/// From its release to the last end that still avoids something.
+#[must_use]
+pub fn range(job: &Job) -> (usize, usize) {
+    let worst = job.worst_loss();
+    let high = job.grades.iter().filter(|grade| grade.loss < worst).map(|grade| grade.end_max).max();
+    (job.release, high.unwrap_or(job.release).max(job.release))
+}
