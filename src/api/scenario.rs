@@ -142,6 +142,12 @@ pub struct CapacityChange {
     /// Until just before this instant; absent: for good.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<Instant>,
+    /// A reservation: it begins no sooner than this long from now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lead_time: Option<Duration>,
+    /// A reservation: it lasts, and is paid for, this long at least.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub minimum_duration: Option<Duration>,
     /// Instead of `from` and `to`: every week at these times.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recurring: Option<Recurring>,

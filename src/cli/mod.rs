@@ -27,6 +27,8 @@ mod report;
 mod shell;
 mod solve;
 mod version;
+mod whatif;
+mod whatif_flags;
 mod write;
 mod yaml;
 
@@ -56,6 +58,8 @@ struct Cli {
 enum Verb {
     Demo(demo::DemoArgs),
     Plan(plan::PlanArgs),
+    #[command(name = "whatif")]
+    WhatIf(whatif::WhatIfArgs),
     Explain(explain::ExplainArgs),
     Check(check::CheckArgs),
     Lint(lint::LintArgs),
@@ -102,6 +106,7 @@ fn run(verb: Verb, shell: &Shell) -> Result<Exit, Failed> {
     match verb {
         Verb::Demo(args) => demo::run(args, shell),
         Verb::Plan(args) => plan::run(args, shell),
+        Verb::WhatIf(args) => whatif::run(&args, shell),
         Verb::Explain(args) => explain::run(args, shell),
         Verb::Check(args) => check::run(args, shell),
         Verb::Lint(args) => lint::run(args, shell),

@@ -64,10 +64,10 @@ fn conflicts(snapshot: &Snapshot, policy: &Policy, plan: &Plan) -> Vec<Conflict>
 }
 
 /// A watch with a clock and nothing else, stopped by Ctrl-C.
-struct Timed(Stopwatch);
+pub(super) struct Timed(Stopwatch);
 
 impl Timed {
-    fn start() -> Self {
+    pub(super) fn start() -> Self {
         Self(Stopwatch::start())
     }
 }

@@ -14,12 +14,13 @@ use super::place::{Ground, Placed, Unplaceable, place};
 use super::podsets::Coming;
 use super::reach::Reach;
 use super::tenants::Tenants;
-use super::{prices, queues, running, submissions, windows};
+use super::{changes, prices, queues, running, submissions, windows};
 use crate::api::manifest::Manifest;
 use crate::api::scenario::ScenarioSpec;
 use crate::failure::Finding;
 use crate::names::WorkloadKey;
 use crate::plan::snapshot::{NodeId, Policy, Running, Snapshot, Workload};
+use crate::plan::whatif::Change;
 
 /// What the manifests come to.
 #[derive(Debug, Clone)]
@@ -28,6 +29,8 @@ pub struct Assembled {
     pub policy: Policy,
     /// The Scenario, for what it says beside the snapshot (`options`, `arrivals`).
     pub scenario: Option<ScenarioSpec>,
+    /// The Scenario's options, as changes of the snapshot.
+    pub changes: Vec<Change>,
     /// Work that Kueue would never admit, by creation and key. It is not in the snapshot.
     pub unplaceable: Vec<Unplaceable>,
     /// Waiting work outside the plan's scope: nobody here moves it, Kueue may start it at any time. Same order.
@@ -66,7 +69,7 @@ pub fn assemble(manifests: &[Manifest], given: &Given) -> Assembled {
         frame,
         promises,
         tenants: Tenants::of(&catalog),
-        reach: Reach::new(&queues, &windows),
+        reach: Reach::new(&queues, &windows, given.may_grow),
         without_runtime: Vec::new(),
         told_without_runtime: BTreeSet::new(),
     };
@@ -104,8 +107,21 @@ pub fn assemble(manifests: &[Manifest], given: &Given) -> Assembled {
         currency: prices.currency,
         previous: given.previous.clone(),
     };
+    // 5. What the Scenario would compare it with.
+    let mut options = Vec::new();
+    if let Some(known) = &catalog.scenario {
+        for (at, option) in known.spec.options.iter().enumerate() {
+            let pointer = format!("/spec/options/{at}");
+            let subject = format!("{}, option {}", known.manifest.subject(), option.name);
+            let source = changes::Source { subject, manifest: Some(known.manifest), pointer };
+            match changes::resolve(option, &snapshot, &source) {
+                Ok(change) => options.push(change),
+                Err(wrong) => wrong.into_iter().for_each(|finding| findings.push(finding)),
+            }
+        }
+    }
     let unplaceable = unplaceable.into_iter().map(|(_, one)| one).collect();
-    Assembled { snapshot, policy, scenario, unplaceable, uncontrolled, findings: findings.finish() }
+    Assembled { snapshot, policy, scenario, changes: options, unplaceable, uncontrolled, findings: findings.finish() }
 }
 
 /// The ClusterQueues a plan is for: those it names and those below its cohorts; without either, all.

@@ -35,6 +35,8 @@ pub struct Given {
     pub capacity_plan: Option<String>,
     /// The releases of the previous plan.
     pub previous: Vec<PreviousRelease>,
+    /// More capacity may come than any queue has today: work that is too large for today's quota is kept and planned for.
+    pub may_grow: bool,
 }
 
 /// Flags that beat every document.
@@ -64,6 +66,7 @@ impl Given {
             namespaces: Vec::new(),
             capacity_plan: None,
             previous: Vec::new(),
+            may_grow: false,
         }
     }
 }

@@ -10,6 +10,7 @@ mod admissible;
 mod assemble;
 pub(crate) mod catalog;
 pub mod chance;
+pub mod changes;
 pub mod codes;
 pub mod cron;
 pub(crate) mod findings;

@@ -13,11 +13,13 @@ use crate::units::{Amount, Timestamp};
 #[derive(Debug)]
 pub struct Reach {
     tree: quota::Tree,
+    /// Cells of which more may be bought: nothing of them is out of reach.
+    boundless: Vec<CellId>,
 }
 
 impl Reach {
     #[must_use]
-    pub fn new(queues: &Queues, windows: &[Window]) -> Self {
+    pub fn new(queues: &Queues, windows: &[Window], may_grow: bool) -> Self {
         // One recurring window stands here many times: its quantity counts once. Windows of different names add up.
         let mut added: BTreeMap<(NodeId, CellId, &str), Amount> = BTreeMap::new();
         for window in windows.iter().filter(|window| window.effect == WindowEffect::Add) {
@@ -44,12 +46,14 @@ impl Reach {
             currency: None,
             previous: Vec::new(),
         };
-        Self { tree: quota::Tree::at(&empty, at) }
+        let ids = (0u32..).map(CellId).zip(&queues.cells);
+        let boundless = ids.filter(|(_, cell)| may_grow && cell.resource.is_accelerator()).map(|(id, _)| id).collect();
+        Self { tree: quota::Tree::at(&empty, at), boundless }
     }
 
     /// The most a workload of this node could ever hold of the cell.
     #[must_use]
     pub fn of(&self, node: NodeId, cell: CellId) -> Amount {
-        self.tree.potential_available(node, cell)
+        if self.boundless.contains(&cell) { Amount(i64::MAX) } else { self.tree.potential_available(node, cell) }
     }
 }

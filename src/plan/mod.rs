@@ -43,6 +43,7 @@ pub mod summary;
 pub mod validate;
 pub mod watch;
 pub mod window;
+pub mod whatif;
 
 pub use check::check;
 pub use proposal::Plan;

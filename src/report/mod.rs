@@ -8,3 +8,5 @@ pub mod replay_csv;
 pub mod replay_text;
 pub mod svg;
 pub mod table;
+pub mod whatif_csv;
+pub mod whatif_text;

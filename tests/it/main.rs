@@ -54,4 +54,6 @@ mod simulate_laws;
 mod summary;
 mod tidy;
 mod tiny;
+mod whatif;
+mod whatif_cli;
 mod world;

@@ -66,6 +66,19 @@ const CLAIMS: &[Claim] = &[
         ],
     },
     Claim {
+        folder: "buy-before-launch",
+        workloads: 5,
+        noticed: &[],
+        plan: Figures {
+            verdicts: (3, 0, 2),
+            peaks: &["a100 nvidia.com/gpu 4/4"],
+            makespan: None,
+            gpu_seconds: Some(136_800),
+        },
+        kueue: (3, 0, 2),
+        runs: &[],
+    },
+    Claim {
         folder: "cohort-lending-limit",
         workloads: 3,
         noticed: &[],
@@ -186,6 +199,19 @@ const CLAIMS: &[Claim] = &[
         ],
         plan: Figures { verdicts: (38, 0, 1), peaks: &["h100 nvidia.com/gpu 8/8"], makespan: None, gpu_seconds: None },
         kueue: (16, 3, 20),
+        runs: &[],
+    },
+    Claim {
+        folder: "relax-or-rent",
+        workloads: 4,
+        noticed: &[],
+        plan: Figures {
+            verdicts: (2, 0, 2),
+            peaks: &["a100 nvidia.com/gpu 4/4"],
+            makespan: Some("2 h"),
+            gpu_seconds: Some(28_800),
+        },
+        kueue: (2, 0, 2),
         runs: &[],
     },
     Claim {

@@ -21,7 +21,8 @@ const MEMBERS_MAX: usize = 3;
 /// Halvings and steps towards the smallest size of one change.
 const STEPS_MAX: usize = 6;
 /// What an interruptible workload is taken to lose and to pay: an ordinary checkpoint.
-const TOLERANT: Interruption = Interruption::Checkpointable { interval: Seconds(600), cost: Seconds(300), max: 3 };
+pub(in crate::plan) const TOLERANT: Interruption =
+    Interruption::Checkpointable { interval: Seconds(600), cost: Seconds(300), max: 3 };
 
 /// Verified fixes of the conflict `set`, cheapest first, at most `most`.
 pub(super) fn find(

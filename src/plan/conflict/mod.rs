@@ -18,6 +18,8 @@ mod free;
 mod trial;
 mod words;
 
+pub(in crate::plan) use fixes::TOLERANT;
+
 use crate::plan::proposal::{Conflict, Plan};
 use crate::plan::snapshot::{Policy, Snapshot};
 
@@ -55,6 +57,11 @@ impl Limits {
         };
         Self { solves_max, ..Self::default() }
     }
+}
+
+/// Whether some interval proves that no plan meets this workload's hard deadline together with those of others.
+pub(in crate::plan) fn is_proven(snapshot: &Snapshot, policy: &Policy, late: usize) -> bool {
+    certificate::find(snapshot, policy, late).is_some()
 }
 
 /// Search steps of each plan made to explain a conflict: enough to settle the few workloads that stand in one.

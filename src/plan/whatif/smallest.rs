@@ -1,0 +1,169 @@
+//! The smallest pool that meets every hard deadline: found by bisection, proven from below.
+//!
+//! On one axis (one quota tree's accelerator, everything else as today) a pool that is enough stays enough when it grows,
+//! so bisection finds the border. The pool is called proven only when the next smaller one was shown to be too small;
+//! otherwise the largest size that was shown to be too small is reported beside it.
+
+use crate::names::{FlavorName, QueueName, ResourceName};
+use crate::plan::proposal::{LevelName, Plan};
+use crate::plan::snapshot::{Objective, Policy};
+use crate::units::Amount;
+
+use super::mixed::{self, Point};
+use super::pool::Axis;
+use super::target::{Answer, Target, missed};
+
+/// Pools whose smallest size is looked for: the ones most asked for come first, and each costs a bisection.
+pub const AXES_MAX: usize = 6;
+
+/// The smallest pools.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Smallest {
+    /// One per pool, everything else as today; those that the load asks most of first.
+    pub per_pool: Vec<SmallestPool>,
+    /// Where two pools trade: no point is smaller in one without being larger in the other.
+    pub points: Vec<Point>,
+    /// The choice for the table: the cheapest of all of these by price, else the fewest GPUs.
+    pub best: Option<Point>,
+    /// Pools beyond [`AXES_MAX`] that were not looked at.
+    pub left_out: usize,
+}
+
+/// One pool's smallest size.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SmallestPool {
+    pub flavor: FlavorName,
+    pub resource: ResourceName,
+    /// The root of its quota tree.
+    pub queue: QueueName,
+    pub today: Amount,
+    /// `None`: no size of this pool alone is enough, or none was found.
+    pub quantity: Option<Amount>,
+    /// Every smaller pool was shown to be too small.
+    pub proven: bool,
+    /// No pool smaller than this is enough.
+    pub lower_bound: Amount,
+    pub(super) axis: usize,
+}
+
+/// Looks at every pool, then at trades between the first two.
+pub(super) fn find(target: &Target<'_>) -> Smallest {
+    let mut smallest = Smallest { left_out: target.axes.len().saturating_sub(AXES_MAX), ..Smallest::default() };
+    if target.is_empty() {
+        return smallest;
+    }
+    if let [_] = target.axes.as_slice() {
+        from_the_peak(target);
+    }
+    for (at, axis) in target.axes.iter().enumerate().take(AXES_MAX) {
+        smallest.per_pool.push(on_axis(target, at, axis));
+    }
+    smallest.points = mixed::points(target);
+    smallest.best = mixed::best(target, &smallest);
+    smallest
+}
+
+/// The lowest peak of a pool in which everything may start at once is a pool that is enough, and its bound a proof that
+/// less is not: one plan often gives both ends of the bracket.
+fn from_the_peak(target: &Target<'_>) {
+    let [axis] = target.axes.as_slice() else { return };
+    // The peak is one number for all trees and windows of a cell; a pool is that number only without others beside it.
+    let snapshot = &target.snapshot;
+    let alone = snapshot.windows.iter().all(|window| window.cell != axis.cell)
+        && snapshot.cells.iter().filter(|cell| cell.resource.is_accelerator()).count() == 1
+        && snapshot.cell(axis.cell).resource.is_accelerator()
+        && (0_u32..).take(snapshot.nodes.len()).map(crate::plan::snapshot::NodeId).all(|node| {
+            super::pool::root_of(snapshot, node) == axis.root
+                || super::pool::nominal(snapshot, node, axis.cell) == Amount::ZERO
+        });
+    if !alone || snapshot.path_to_root(axis.root).count() != 1 {
+        return;
+    }
+    let mut wide = target.with(snapshot, &[axis.ample]);
+    // Without prices every accelerator weighs one, so the level counts GPUs.
+    wide.prices.clear();
+    wide.currency = None;
+    let policy = Policy { objective: Objective::LowestPeak, gap_permille: 0, ..target.policy.clone() };
+    let Some(plan) = target.propose(&wide, &policy).filter(|plan| missed(&wide, plan).is_empty()) else { return };
+    let Some(level) = plan.quality.levels.iter().find(|level| level.name == LevelName::Peak) else { return };
+    let amount = |value: i128| i64::try_from(value).ok().map(|value| Amount(ceil(value, axis.unit)));
+    let bound = level.bound.and_then(amount);
+    if let Some(bound) = bound.filter(|bound| *bound > Amount::ZERO) {
+        target.rule_out(vec![bound - Amount(axis.unit)]);
+    }
+    if let Some(peak) = amount(level.value) {
+        let sizes = vec![peak];
+        if crate::plan::check::capacity_ok(&target.with(snapshot, &sizes), &target.policy, &plan.releases).is_ok() {
+            target.remember(sizes, plan);
+        }
+    }
+}
+
+pub(super) fn on_axis(target: &Target<'_>, at: usize, axis: &Axis) -> SmallestPool {
+    let with = |size: i64| {
+        let mut sizes = target.today();
+        sizes[at] = Amount(size);
+        target.enough(&sizes)
+    };
+    let root = target.snapshot.node(axis.root).name.clone();
+    let found = |quantity: Option<i64>, ruled_out: i64| SmallestPool {
+        flavor: axis.flavor.clone(),
+        resource: axis.resource.clone(),
+        queue: root.clone(),
+        today: axis.today,
+        quantity: quantity.map(Amount),
+        proven: quantity.is_some_and(|quantity| ruled_out + axis.unit >= quantity),
+        lower_bound: Amount((ruled_out + axis.unit).max(0)),
+        axis: at,
+    };
+    let (too_small, enough) = border(axis.unit, axis.today.0, axis.ample.0, &with);
+    found(enough, too_small)
+}
+
+/// The largest size shown to be too small (one unit below zero when none was) and the smallest that is enough.
+///
+/// `likely` is tried first; `most` is as much as can ever be used.
+pub(super) fn border(unit: i64, likely: i64, most: i64, with: &dyn Fn(i64) -> Answer) -> (i64, Option<i64>) {
+    let mut too_small = -unit;
+    // Below this nothing was found to be enough, proven or not.
+    let mut low = -unit;
+    let mut enough = None;
+    for size in [likely, most] {
+        match with(size) {
+            Answer::Enough(_) => {
+                enough = Some(size);
+                break;
+            }
+            Answer::TooSmall => {
+                too_small = too_small.max(size);
+                low = low.max(size);
+            }
+            Answer::Unknown => low = low.max(size),
+        }
+    }
+    let Some(mut high) = enough else { return (too_small, None) };
+    while high - low > unit {
+        let middle = low + unit * ((high - low) / unit / 2).max(1);
+        match with(middle) {
+            Answer::Enough(_) => high = middle,
+            Answer::TooSmall => {
+                too_small = too_small.max(middle);
+                low = middle;
+            }
+            Answer::Unknown => low = middle,
+        }
+    }
+    (too_small, Some(high))
+}
+
+/// The least multiple of `unit` that is at least `value`.
+pub(super) fn ceil(value: i64, unit: i64) -> i64 {
+    crate::units::div_ceil(value, unit).saturating_mul(unit)
+}
+
+impl Target<'_> {
+    /// One more plan, for a question of its own.
+    pub(super) fn propose(&self, snapshot: &crate::plan::snapshot::Snapshot, policy: &Policy) -> Option<Plan> {
+        (!self.is_stopped()).then(|| self.solve(snapshot, policy))
+    }
+}

@@ -1,0 +1,132 @@
+//! `stagger whatif` from outside: its document, its exit codes, and what it says of bad options.
+
+use std::path::Path;
+
+use crate::cli::{json, run};
+
+fn scenario(name: &str) -> String {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios").join(name).display().to_string()
+}
+
+#[test]
+fn the_document_has_the_promised_shape() {
+    let ran = run(&["whatif", &scenario("noon-evals"), "--add", "a100=4", "-o", "json", "--steps", "20000"]);
+    assert_eq!((ran.code, ran.talk.as_str()), (0, ""), "{}", ran.out);
+    let document = json(&ran.out);
+    assert_eq!(document["apiVersion"], "stagger.dev/whatif/v1");
+    assert_eq!(document["kind"], "WhatIf");
+    assert_eq!(document["verdict"]["kind"], "DontBuy");
+    assert!(document["verdict"]["minimalAddition"].is_null());
+    assert_eq!(
+        document["verdict"]["sentence"],
+        "Do not buy. Staggering meets all 4 deadlines with the 4 GPUs you have; started at once they would need 8."
+    );
+    assert_eq!(document["smallestPool"]["gpus"], 2);
+    assert_eq!(document["smallestPool"]["quantity"], "2");
+    assert_eq!(document["smallestPool"]["proven"], true);
+    assert_eq!(document["smallestPool"]["endsAt"], "2026-11-30T16:00:00+01:00");
+    let rows = document["rows"].as_array().expect("rows must be a list");
+    let options: Vec<&str> = rows.iter().filter_map(|row| row["option"].as_str()).collect();
+    assert_eq!(options, ["allAtOnce", "kueueAlone", "staggered", "smallestPool", "add a100=4"]);
+    for row in rows {
+        for key in ["add", "onTime", "late", "peak", "makespanSeconds", "gpuSeconds"] {
+            assert!(!row[key].is_null(), "{key} in {row}");
+        }
+        for key in ["cost", "costPerOutcome", "marginalValue"] {
+            assert!(row.get(key).is_some(), "{key} in {row}");
+        }
+        assert_eq!(row["gpuSeconds"], 28_800);
+    }
+    assert_eq!(rows[0]["peak"][0]["peak"], "8");
+    assert_eq!((&rows[2]["onTime"], &rows[2]["makespanSeconds"]), (&json("4"), &json("7200")));
+    assert_eq!(rows[4]["add"][0]["quantity"], "4");
+}
+
+#[test]
+fn missed_deadlines_end_with_4_and_are_written_all_the_same() {
+    let ran = run(&["whatif", &scenario("relax-or-rent"), "-o", "json", "--steps", "20000"]);
+    assert_eq!(ran.code, 4, "{}", ran.talk);
+    let verdict = &json(&ran.out)["verdict"];
+    assert_eq!(verdict["kind"], "RelaxOrBuy");
+    let bought = &verdict["minimalAddition"];
+    assert_eq!((&bought["flavor"], &bought["quantity"]), (&json("\"a100\""), &json("\"4\"")));
+    assert_eq!(bought["cost"], json(r#"{"amount": "10.00", "currency": "EUR"}"#));
+    assert_eq!(
+        (&bought["from"], &bought["to"]),
+        (&json("\"2026-11-30T12:00:00+01:00\""), &json("\"2026-11-30T13:00:00+01:00\""))
+    );
+    let buy = json(&run(&["whatif", &scenario("buy-before-launch"), "-o", "json", "--steps", "20000"]).out);
+    assert_eq!(buy["verdict"]["kind"], "Buy");
+    assert_eq!(buy["verdict"]["minimalAddition"]["quantity"], "8");
+    assert_eq!(buy["verdict"]["minimalAddition"]["cost"]["amount"], "60.00");
+    assert_eq!(buy["smallestPool"]["gpus"], 12);
+    assert_eq!(buy["smallestPool"]["proven"], true);
+    // The Scenario's own options are rows, a reservation for no less than its minimum.
+    let rented =
+        buy["rows"].as_array().and_then(|rows| rows.iter().find(|row| row["option"] == "rent a node until the launch"));
+    let when = &rented.expect("the option must be a row")["add"][0]["when"][0];
+    assert_eq!(
+        (&when["from"], &when["to"]),
+        (&json("\"2026-11-30T12:00:00+01:00\""), &json("\"2026-11-30T16:00:00+01:00\""))
+    );
+}
+
+#[test]
+fn every_bad_option_is_told_in_one_run() {
+    let ran = run(&[
+        "whatif",
+        &scenario("noon-evals"),
+        "--add",
+        "h200=4",
+        "--add",
+        "a100",
+        "--add",
+        "a100=two",
+        "--remove",
+        "a100=5",
+        "--outage",
+        "a100=1",
+        "--outage",
+        "a100=1@+2h/+1h",
+        "--price",
+        "a100=cheap",
+        "--grow",
+        "lots",
+        "--add",
+        "a100:nobody=1",
+    ]);
+    assert_eq!((ran.code, ran.out.as_str()), (1, ""));
+    for said in [
+        "read `a100`: no `=`; expected FLAVOR[:QUEUE]=N[@FROM/TO]",
+        "read `a100=two`: `two` is no whole number",
+        "--outage: read `a100=1`: no time; expected FLAVOR[:QUEUE]=N@FROM/TO",
+        "read `a100=1@+2h/+1h`: it ends before it begins",
+        "--price: read `a100=cheap`",
+        "--grow: read `lots`: no whole number; expected a whole percentage",
+        "--add h200=4: no queue knows the flavor `h200`; there are: a100",
+        "--remove a100=5: takes 5 a100 away where batch has 4; at most 4",
+        "no ClusterQueue or Cohort `nobody` is there; there are: batch",
+    ] {
+        assert!(ran.talk.contains(said), "{said} is not in:\n{}", ran.talk);
+    }
+}
+
+#[test]
+fn there_are_at_most_so_many_options() {
+    let mut arguments = vec!["whatif".to_owned(), scenario("noon-evals")];
+    arguments.extend((0..33).map(|_| "--add=a100=1".to_owned()));
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let ran = run(&arguments);
+    assert_eq!(ran.code, 1);
+    assert!(ran.talk.contains("read 33 options; expected at most 32"), "{}", ran.talk);
+}
+
+#[test]
+fn the_table_and_the_csv_have_a_line_per_row() {
+    let table = run(&["whatif", &scenario("noon-evals"), "--steps", "20000"]);
+    assert!(table.out.starts_with("Do not buy. Staggering meets all 4 deadlines"), "{}", table.out);
+    assert!(table.out.contains("smallest a100 pool (batch, now 4): 2, proven"), "{}", table.out);
+    let csv = run(&["whatif", &scenario("noon-evals"), "--grow", "50", "-o", "csv", "--steps", "20000"]);
+    assert_eq!(csv.out.lines().count(), 6, "{}", csv.out);
+    assert!(csv.out.starts_with("option,onTime,atRisk,late,pool,peak,makespanSeconds,"), "{}", csv.out);
+}
