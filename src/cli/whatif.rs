@@ -1,6 +1,6 @@
 //! `stagger whatif`: buy or stagger, one row per option.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
@@ -12,14 +12,17 @@ use super::shell::Shell;
 use super::solve::{self, Timed};
 use super::whatif_flags::{self as flags, Flag, Flagged};
 use super::{interrupt, write};
+use crate::calendar;
 use crate::clock::Stopwatch;
 use crate::failure::Finding;
 use crate::kueue::changes::{self, Source};
 use crate::plan::snapshot::{CellId, Policy, Snapshot};
 use crate::plan::watch::{Progress, Watch};
+use crate::plan::whatif::measured::Measured;
 use crate::plan::whatif::{self, Change, OPTIONS_MAX, Question, Tools, WhatIf};
 use crate::plan::{propose, whatif::document};
-use crate::report::{whatif_csv, whatif_text};
+use crate::report::whatif_html::{self, Page};
+use crate::report::{costs, whatif_csv, whatif_text};
 use crate::units::{Money, Timestamp};
 
 /// The whole comparison ends after so many times the limit of one plan.
@@ -64,6 +67,9 @@ pub(super) struct WhatIfArgs {
     /// What an owned GPU-hour costs, for the break-even against renting
     #[arg(long, env = "STAGGER_OWN", value_name = "FLAVOR=AMOUNT", help_heading = "Options")]
     own: Vec<String>,
+    /// What was measured: a report (`stagger report -o json`), for the cost per verified outcome and learnt runtimes
+    #[arg(long, env = "STAGGER_REPORT", value_name = "REPORT.json", value_hint = clap::ValueHint::FilePath, help_heading = "Options")]
+    report: Option<PathBuf>,
     /// The currency of --price where no rate card names one
     #[arg(long, env = "STAGGER_CURRENCY", value_name = "ISO", help_heading = "Options")]
     currency: Option<String>,
@@ -91,6 +97,7 @@ enum Format {
     Table,
     Json,
     Csv,
+    Html,
 }
 
 pub(super) fn run(args: &WhatIfArgs, shell: &Shell) -> Result<Exit, Failed> {
@@ -103,6 +110,12 @@ pub(super) fn run(args: &WhatIfArgs, shell: &Shell) -> Result<Exit, Failed> {
     if loaded.assembled.snapshot.currency.is_none() {
         loaded.assembled.snapshot.currency.clone_from(&args.currency);
     }
+    let measured = args.report.as_deref().map(|path| measured(path, shell)).transpose()?;
+    if let Some(measured) = &measured {
+        let (learnt, count) = measured.with_runtimes(&loaded.assembled.snapshot);
+        loaded.assembled.snapshot = learnt;
+        shell.talk(&format!("runtimes of {count} workloads are as the report measured them"));
+    }
     // 2. Today's plan, and everything beside it.
     let solved = solve::solve(&loaded, shell)?;
     let question = Question {
@@ -110,19 +123,19 @@ pub(super) fn run(args: &WhatIfArgs, shell: &Shell) -> Result<Exit, Failed> {
         policy: &loaded.assembled.policy,
         plan: &solved.plan,
         changes: &changes,
-        measured: None,
+        measured: measured.as_ref(),
         own: &own,
     };
     let answer = compare(&question, shell);
     // 3. The answer.
-    show(args, &answer, shell)?;
+    show(args, &answer, &loaded.title, shell)?;
     if !answer.left_out.is_empty() {
         shell.talk(&format!("stopped early; not looked at: {}", answer.left_out.join(", ")));
     }
     Ok(exit(&loaded, &solved.plan, &answer))
 }
 
-fn show(args: &WhatIfArgs, answer: &WhatIf, shell: &Shell) -> Result<(), Failed> {
+fn show(args: &WhatIfArgs, answer: &WhatIf, title: &str, shell: &Shell) -> Result<(), Failed> {
     let out = args.out.as_deref();
     let version = env!("CARGO_PKG_VERSION");
     let width = (shell.data_is_terminal && out.is_none()).then_some(shell.look.width);
@@ -130,11 +143,31 @@ fn show(args: &WhatIfArgs, answer: &WhatIf, shell: &Shell) -> Result<(), Failed>
         Format::Table => write::text(&whatif_text::render(answer, version, width), out, shell)?,
         Format::Json => write::data(&document::to_json(answer, version), out, shell)?,
         Format::Csv => write::data(&whatif_csv::render(answer), out, shell)?,
+        Format::Html => {
+            let prices = answer.currency.as_ref().map(|currency| {
+                let zone = calendar::zone(&answer.time_zone).unwrap_or(chrono_tz::UTC);
+                format!("in {currency}, in force at {}", calendar::rfc3339(answer.now, zone))
+            });
+            let page = Page { what_if: answer, title, version, prices: prices.as_deref() };
+            write::data(&whatif_html::render(&page), out, shell)?;
+        }
     }
     if let Some(path) = out {
         shell.talk(&format!("wrote {}", path.display()));
     }
     Ok(())
+}
+
+/// A report read back; everything wrong with it is told at once.
+fn measured(path: &Path, shell: &Shell) -> Result<Measured, Failed> {
+    let shown = path.display().to_string();
+    let text = std::fs::read_to_string(path).map_err(|error| Failed::file("read", &shown, error))?;
+    costs::measured::from_json(&text).map_err(|wrong| {
+        let (last, others) = wrong.split_last().map_or(("", &[][..]), |(last, others)| (last.as_str(), others));
+        others.iter().for_each(|message| shell.error(&format!("{shown}: {message}")));
+        let hint = Some("`stagger report PATH -o json --by class` writes one".to_owned());
+        Failed { exit: Exit::Refused, message: format!("{shown}: {last}"), hint }
+    })
 }
 
 fn exit(loaded: &Loaded, plan: &crate::plan::Plan, answer: &WhatIf) -> Exit {

@@ -9,4 +9,5 @@ pub mod replay_text;
 pub mod svg;
 pub mod table;
 pub mod whatif_csv;
+pub mod whatif_html;
 pub mod whatif_text;

@@ -147,7 +147,10 @@ pub fn smallest(what_if: &WhatIf) -> Option<String> {
         let known = match pool.quantity {
             None => "no number of it alone is enough, as far as was looked".to_owned(),
             Some(size) if pool.proven => format!("{}, proven", quantity(size)),
-            Some(size) => format!("{} found; fewer than {} are ruled out", quantity(size), quantity(pool.lower_bound)),
+            Some(size) if pool.lower_bound.0 <= 0 => format!("{} found; fewer are not ruled out", quantity(size)),
+            Some(size) => {
+                format!("{} found; only fewer than {} are ruled out", quantity(size), quantity(pool.lower_bound))
+            }
         };
         lines.push(format!("smallest {} pool ({}, now {}): {known}", pool.flavor, pool.queue, quantity(pool.today)));
     }

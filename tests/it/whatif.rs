@@ -9,7 +9,8 @@ use stagger::plan::snapshot::{DeadlinePolicy, Interruption, Objective, Policy, S
 use stagger::plan::summary::{Ends, verdict};
 use stagger::plan::watch::Unwatched;
 use stagger::plan::whatif::change::{Edit, EditKind, NewPrice};
-use stagger::plan::whatif::measured::{Measured, NoUnitCost, Ratio, cost_per_outcome};
+use stagger::plan::whatif::measured::{Measured, NoUnitCost, Ratio, Runtime, cost_per_outcome};
+use stagger::plan::whatif::tornado::Factor;
 use stagger::plan::whatif::verdict::Kind;
 use stagger::plan::whatif::{
     AloneRun, Basis, Change, Question, Row, Tools, WhatIf, adopt, break_even::Fraction, compare, growth, pool,
@@ -17,7 +18,7 @@ use stagger::plan::whatif::{
 use stagger::plan::{conflict, curve};
 use stagger::units::{Amount, Money, Seconds};
 
-use crate::given::{A100, Given, at, given, noon, touchstone};
+use crate::given::{A100, Given, at, given, touchstone};
 use crate::{oracle, tiny};
 
 /// Steps that settle a tiny problem.
@@ -107,8 +108,8 @@ fn half_past_one_is_relaxed_or_rented() {
     assert_eq!(only_pool(&what_if), (8, true));
     assert_eq!(least_pool(&[60; 4], false), 8);
     let [bought] = what_if.verdict.addition.as_slice() else { panic!("{:?}", what_if.verdict.addition) };
-    assert_eq!((bought.quantity, bought.from, bought.to, bought.proven), (Amount(4), noon(), at(60), true));
-    assert_eq!(bought.cost.map(Money::decimal).as_deref(), Some("8.00"));
+    assert_eq!((bought.quantity, bought.from, bought.to, bought.proven), (Amount(4), at(30), at(60), true));
+    assert_eq!(bought.cost.map(Money::decimal).as_deref(), Some("4.00"));
     let relaxation = what_if.verdict.relaxation.expect("half an hour is a way");
     let by: Vec<Seconds> = relaxation
         .fixes
@@ -310,6 +311,37 @@ fn a_measured_outcome_costs_its_retries_and_its_failures() {
     assert_eq!(cost_per_outcome(money(16), &in_time(0), None), Err(NoUnitCost::NothingInTime));
     assert_eq!(cost_per_outcome(None, &in_time(4), None), Err(NoUnitCost::NoPrice));
     assert_eq!(cost_per_outcome(money(16), &in_time(4), Some(&Measured::default())), Err(NoUnitCost::NothingVerified));
+}
+
+#[test]
+fn the_tornado_moves_one_assumption_at_a_time() {
+    let what_if = asked(half_past_one());
+    let tornado = what_if.tornado.expect("nothing stopped it");
+    assert_eq!((tornado.base.needed, tornado.base.there, tornado.base.late), (Some(Amount(8)), Amount(4), 2));
+    let bar = |factor: Factor| tornado.bars.iter().find(|bar| bar.factor == factor).expect("every factor has a bar");
+    // 48 of 90 minutes still overlap; 45 would not.
+    assert_eq!(bar(Factor::Runtime).easier.needed, Some(Amount(8)));
+    // A fifth of four is none more and one fewer.
+    assert_eq!((bar(Factor::Load).easier.needed, bar(Factor::Load).harder.needed), (Some(Amount(6)), Some(Amount(8))));
+    // 90 minutes and 20 % more are 108: still no two after each other.
+    assert_eq!(bar(Factor::Deadlines).easier.needed, Some(Amount(8)));
+    assert_eq!((bar(Factor::Gpus).easier.there, bar(Factor::Gpus).harder.there), (Amount(5), Amount(3)));
+    let price = bar(Factor::Price);
+    assert_eq!((price.easier.needed, price.harder.late), (tornado.base.needed, tornado.base.late));
+    assert_eq!(price.harder.hourly.map(Money::decimal).as_deref(), Some("9.60"));
+}
+
+#[test]
+fn learnt_runtimes_replace_declared_ones_where_there_are_enough_samples() {
+    let mut snapshot = touchstone().snapshot;
+    snapshot.workloads[0].class = Some("eval".to_owned());
+    snapshot.workloads[1].class = Some("rare".to_owned());
+    let runtime = |samples: u64| Runtime { samples, p50: Seconds(1800), p90: Seconds(2700) };
+    let runtimes = BTreeMap::from([("eval".to_owned(), runtime(20)), ("rare".to_owned(), runtime(19))]);
+    let (learnt, count) = Measured { runtimes, ..Measured::default() }.with_runtimes(&snapshot);
+    let p50 = |at: usize| learnt.workloads[at].options[0].runtime.p50;
+    assert_eq!((count, p50(0), p50(1)), (1, Seconds(1800), Seconds(3600)));
+    assert_eq!(learnt.workloads[0].options[0].runtime.p90, Seconds(2700));
 }
 
 #[test]

@@ -50,10 +50,10 @@ fn missed_deadlines_end_with_4_and_are_written_all_the_same() {
     assert_eq!(verdict["kind"], "RelaxOrBuy");
     let bought = &verdict["minimalAddition"];
     assert_eq!((&bought["flavor"], &bought["quantity"]), (&json("\"a100\""), &json("\"4\"")));
-    assert_eq!(bought["cost"], json(r#"{"amount": "10.00", "currency": "EUR"}"#));
+    assert_eq!(bought["cost"], json(r#"{"amount": "5.00", "currency": "EUR"}"#));
     assert_eq!(
         (&bought["from"], &bought["to"]),
-        (&json("\"2026-11-30T12:00:00+01:00\""), &json("\"2026-11-30T13:00:00+01:00\""))
+        (&json("\"2026-11-30T12:30:00+01:00\""), &json("\"2026-11-30T13:00:00+01:00\""))
     );
     let buy = json(&run(&["whatif", &scenario("buy-before-launch"), "-o", "json", "--steps", "20000"]).out);
     assert_eq!(buy["verdict"]["kind"], "Buy");
@@ -129,4 +129,68 @@ fn the_table_and_the_csv_have_a_line_per_row() {
     let csv = run(&["whatif", &scenario("noon-evals"), "--grow", "50", "-o", "csv", "--steps", "20000"]);
     assert_eq!(csv.out.lines().count(), 6, "{}", csv.out);
     assert!(csv.out.starts_with("option,onTime,atRisk,late,pool,peak,makespanSeconds,"), "{}", csv.out);
+}
+
+const REPORT: &str = r#"{
+  "apiVersion": "stagger.dev/report/v1", "kind": "Report", "inputDigest": "abc",
+  "window": {"from": "2026-11-01T00:00:00Z", "to": "2026-11-02T00:00:00Z"}, "currency": "EUR",
+  "total": {"attempts": 100, "outcomes": {"verified": 38, "rejected": 40, "late": 2, "unverified": 0}},
+  "groups": [{
+    "class": "eval-nightly", "attempts": 100, "gpuSeconds": "432000", "cost": {"total": "120.00"}, "waste": "74.40",
+    "outcomes": {"verified": 38, "rejected": 40, "late": 2, "unverified": 0}
+  }],
+  "runtimes": [{"class": "eval-nightly", "samples": 80, "p50Seconds": 3000, "p90Seconds": 3300}]
+}"#;
+
+#[test]
+fn a_report_says_what_a_verified_outcome_costs_and_where_money_is_saved() {
+    let (_dir, path) = crate::cli::folder(&[("report.json", REPORT)]);
+    let report = path("report.json");
+    let ran = run(&["whatif", &scenario("relax-or-rent"), "--report", &report, "-o", "json", "--steps", "20000"]);
+    let document = json(&ran.out);
+    // 5 GPUs for a day held; 62 % of the money bought nothing: 3.1 of them.
+    assert_eq!(
+        document["measured"]["savings"][0],
+        "62 % of eval-nightly's cost (74.40 EUR) produced nothing verified; fixing that frees 3 GPUs."
+    );
+    // 20.00 × 100 ÷ 80 attempts an outcome, over 2 in time × 40 ÷ 80 good: 25.00.
+    assert_eq!(document["rows"][2]["costPerOutcome"]["amount"], "25.00");
+    let table = run(&["whatif", &scenario("relax-or-rent"), "--report", &report, "--steps", "20000"]);
+    assert!(table.out.contains("fixing that frees 3 GPUs."), "{}", table.out);
+}
+
+#[test]
+fn everything_wrong_with_a_report_is_told() {
+    let wrong =
+        REPORT.replace("\"attempts\": 100, \"gpu", "\"attempts\": \"many\", \"gpu").replace("report/v1", "report/v9");
+    let (_dir, path) = crate::cli::folder(&[("report.json", &wrong), ("no.json", "{")]);
+    let ran = run(&["whatif", &scenario("noon-evals"), "--report", &path("report.json")]);
+    assert_eq!((ran.code, ran.out.as_str()), (7, ""));
+    assert!(
+        ran.talk.contains("apiVersion: read `stagger.dev/report/v9`; expected stagger.dev/report/v1"),
+        "{}",
+        ran.talk
+    );
+    assert!(ran.talk.contains("groups[0].attempts: read \"many\"; expected a count"), "{}", ran.talk);
+    assert_eq!(run(&["whatif", &scenario("noon-evals"), "--report", &path("no.json")]).code, 7);
+    assert_eq!(run(&["whatif", &scenario("noon-evals"), "--report", &path("absent.json")]).code, 1);
+}
+
+#[test]
+fn the_page_is_one_file_that_loads_nothing() {
+    let arguments = ["whatif", &scenario("buy-before-launch"), "--own", "a100=1.10", "-o", "html", "--steps", "20000"];
+    let page = run(&arguments).out;
+    assert!(page.starts_with("<!doctype html>") && page.trim_end().ends_with("</html>"));
+    for id in ["options", "demand", "capacity", "marginal", "break-even", "tornado"] {
+        assert!(page.contains(&format!("<section id=\"{id}\">")), "{id}");
+    }
+    // A takeaway above and a table below every picture; what is bought is marked.
+    assert_eq!(page.matches("class=\"takeaway\"").count(), 6);
+    assert_eq!(page.matches("<table").count(), 6);
+    assert!(page.contains("class=\"bought\""));
+    for loaded in ["http://", "https://", "<link", "src="] {
+        let outside = page.replace("http://www.w3.org/2000/svg", "");
+        assert!(!outside.contains(loaded), "{loaded}");
+    }
+    assert!(page.contains("seed 1") && page.contains("Input digest") && page.contains("in EUR, in force at"));
 }

@@ -7,6 +7,7 @@ use crate::plan::snapshot::{Policy, Snapshot, Window, WindowEffect};
 use crate::units::{Amount, Money, Timestamp};
 
 use super::pool::{Axis, giver};
+use super::target::{Target, hard_due, missed};
 
 /// Capacity beyond today's.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,6 +49,56 @@ pub(super) fn of_plan(
         proven,
         axis: at,
     }
+}
+
+/// Halvings at each end of the window: instants in question are few hundreds at most.
+const HALVINGS_MAX: usize = 10;
+
+/// The same purchase for fewer hours, where a plan that starts work at other times does with them: first from as late as
+/// possible, then until as early as possible. What is tried are the instants at which some hard deadline's work must
+/// begin, may end, may begin or must end.
+pub(super) fn narrowed(today: &Snapshot, target: &Target<'_>, addition: Addition) -> Addition {
+    let axis = &target.axes[addition.axis];
+    let node = giver(today, axis.root, axis.cell);
+    let enough = |start: Timestamp, end: Timestamp| {
+        let mut snapshot = target.snapshot.clone();
+        let (name, quantity) = ("rented".to_owned(), addition.quantity);
+        snapshot.windows.push(Window { name, node, cell: axis.cell, effect: WindowEffect::Add, quantity, start, end });
+        target.propose(&snapshot, &target.policy).is_some_and(|plan| missed(&snapshot, &plan).is_empty())
+    };
+    let mut instants: Vec<Timestamp> = Vec::new();
+    for workload in &target.snapshot.workloads {
+        let Some(due) = hard_due(workload) else { continue };
+        let start = workload.earliest_start.max(today.now);
+        let held = workload.options.iter().map(|option| option.held(target.policy.promise));
+        instants.extend(held.flat_map(|held| [due - held, start + held]));
+        instants.extend([start, due]);
+    }
+    instants.extend([addition.from, addition.to]);
+    instants.retain(|at| addition.from <= *at && *at <= addition.to);
+    instants.sort_unstable();
+    instants.dedup();
+    let last = instants.len() - 1;
+    // Invariant: `first` is early enough, `too_late` is not.
+    let (mut first, mut too_late) = (0, last);
+    for _ in 0..HALVINGS_MAX {
+        let middle = first + (too_late - first) / 2;
+        if middle == first {
+            break;
+        }
+        if enough(instants[middle], addition.to) { first = middle } else { too_late = middle }
+    }
+    let (mut until, mut too_early) = (last, first);
+    for _ in 0..HALVINGS_MAX {
+        let middle = too_early + (until - too_early) / 2;
+        if middle == too_early {
+            break;
+        }
+        if enough(instants[first], instants[middle]) { until = middle } else { too_early = middle }
+    }
+    let (from, to) = (instants[first], instants[until]);
+    let cost = cost_of(today, axis.cell, addition.quantity, from, to);
+    Addition { from, to, cost, ..addition }
 }
 
 /// The shortest window of more quota under which the plan fits today's pool, by its own starts and ends.

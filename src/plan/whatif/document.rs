@@ -16,6 +16,7 @@ use super::break_even::{BreakEven, Fraction};
 use super::change::{Edit, EditKind};
 use super::measured::NoUnitCost;
 use super::smallest::SmallestPool;
+use super::tornado::{Bar, Outcome};
 use super::{Row, WhatIf, devices};
 
 /// Group and version of the document.
@@ -50,6 +51,7 @@ pub fn document(what_if: &WhatIf, version: &str) -> Value {
         "smallestPool": writer.smallest(),
         "rows": rows,
         "curve": writer.curve(),
+        "tornado": writer.tornado(),
         "measured": what_if.measured,
         "leftOut": what_if.left_out,
     })
@@ -277,6 +279,33 @@ impl Writer<'_> {
         })
     }
 
+    fn tornado(&self) -> Value {
+        let Some(tornado) = &self.what_if.tornado else { return Value::Null };
+        let axis = &tornado.axis;
+        let outcome = |outcome: &Outcome| {
+            json!({
+                "needed": outcome.needed.map(|needed| axis.resource.quantity(needed)),
+                "there": axis.resource.quantity(outcome.there),
+                "late": outcome.late,
+                "enough": outcome.is_enough(),
+                "hourlyCost": self.money(outcome.hourly),
+            })
+        };
+        let bars = tornado.bars.iter().map(|bar| {
+            let ends: Vec<Value> = [&bar.easier, &bar.harder]
+                .into_iter()
+                .enumerate()
+                .map(|(end, of)| {
+                    let mut value = outcome(of);
+                    value["assumption"] = json!(factor(bar, end));
+                    value
+                })
+                .collect();
+            json!({"factor": bar.factor.as_str(), "ends": ends})
+        });
+        json!({"flavor": axis.flavor.as_str(), "base": outcome(&tornado.base), "bars": bars.collect::<Vec<_>>()})
+    }
+
     fn curve(&self) -> Value {
         let Some(curve) = &self.what_if.curve else { return Value::Null };
         let points = curve.points.iter().map(|point| {
@@ -295,6 +324,11 @@ impl Writer<'_> {
             "points": points.collect::<Vec<_>>(),
         })
     }
+}
+
+fn factor(bar: &Bar, end: usize) -> &'static str {
+    let (easier, harder) = bar.factor.ends();
+    if end == 0 { easier } else { harder }
 }
 
 fn quality(quality: &Quality) -> Value {

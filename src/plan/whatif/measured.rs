@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::units::{Money, div_round_half_even};
+use crate::plan::snapshot::{self as plan, Snapshot};
+use crate::units::{Money, Seconds, div_round_half_even};
 
 /// Counts of one class, or of everything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
@@ -20,15 +21,65 @@ pub struct Ratio {
     pub good: u64,
 }
 
+/// Runtimes learnt from fewer attempts than this are anecdotes; what was declared stands.
+pub const SAMPLES_MIN: u64 = 20;
+
+/// How long attempts of a class that succeeded took.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Runtime {
+    pub samples: u64,
+    pub p50: Seconds,
+    pub p90: Seconds,
+}
+
 /// What a report says, as far as the future depends on it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Measured {
     /// The report's own digest.
     pub input_digest: String,
     pub total: Ratio,
     pub by_class: BTreeMap<String, Ratio>,
+    pub runtimes: BTreeMap<String, Runtime>,
     /// Money that produced nothing verified, the worst first; each a sentence.
     pub savings: Vec<String>,
+}
+
+impl Ratio {
+    /// Counts of two groups together.
+    pub fn add(&mut self, other: Self) {
+        self.attempts = self.attempts.saturating_add(other.attempts);
+        self.outcomes = self.outcomes.saturating_add(other.outcomes);
+        self.good = self.good.saturating_add(other.good);
+    }
+}
+
+impl Measured {
+    /// The snapshot with measured runtimes where a class has at least [`SAMPLES_MIN`] of them: on a workload's first
+    /// option as measured, on the others longer or shorter as they were declared to be. Says how many were changed.
+    #[must_use]
+    pub fn with_runtimes(&self, snapshot: &Snapshot) -> (Snapshot, usize) {
+        let mut changed = snapshot.clone();
+        let mut count = 0;
+        for workload in &mut changed.workloads {
+            let class = workload.class.as_ref().and_then(|class| self.runtimes.get(class));
+            let Some(measured) = class.filter(|measured| measured.samples >= SAMPLES_MIN) else { continue };
+            let Some(declared) = workload.options.first().map(|option| option.runtime.p50) else { continue };
+            for option in &mut workload.options {
+                let own = option.runtime.p50;
+                let scaled = |span: Seconds| {
+                    let scaled = i128::from(span.0) * i128::from(own.0);
+                    let scaled = div_round_half_even(scaled, i128::from(declared.0.max(1)));
+                    Seconds(i64::try_from(scaled).unwrap_or(i64::MAX / 4).max(1))
+                };
+                let p50 = scaled(measured.p50);
+                option.runtime = plan::Runtime { p50, p90: scaled(measured.p90).max(p50), known: true };
+            }
+            count += 1;
+        }
+        (changed, count)
+    }
 }
 
 /// Why there is no cost per outcome.

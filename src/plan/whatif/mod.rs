@@ -6,7 +6,8 @@
 //! 3. the smallest pool that meets every hard deadline, with its proof (`smallest`, `mixed`);
 //! 4. rows made consistent: none is worse than a known plan that fits it (`adopt`);
 //! 5. what the last GPU is worth, row by row and over the size of the pool (`marginal`);
-//! 6. the verdict: what to do, the smallest purchase, what relaxing would do instead, and how sure that is (`verdict`).
+//! 6. the verdict: what to do, the smallest purchase, what relaxing would do instead, and how sure that is (`verdict`);
+//! 7. what moves it most (`tornado`).
 //!
 //! Laws: adding GPUs never makes a level worse; a price never changes which deadlines are met; *proven* is said only of what
 //! a bound, a certificate or a checked plan shows; a verdict always tells its bound. The planner, Kueue and the clock are
@@ -29,6 +30,7 @@ pub mod relaxation;
 pub mod row;
 pub mod smallest;
 mod target;
+pub mod tornado;
 pub mod verdict;
 pub mod words;
 
@@ -49,6 +51,7 @@ use measured::Measured;
 use pool::Axis;
 use smallest::Smallest;
 use target::Target;
+use tornado::Tornado;
 use verdict::Verdict;
 
 /// Options in one comparison: a table with more rows is not read.
@@ -103,6 +106,8 @@ pub struct WhatIf {
     pub rows: Vec<Row>,
     /// Deadlines met over the size of the pool that is asked most of.
     pub curve: Option<Curve>,
+    /// What moves the verdict most, on that pool.
+    pub tornado: Option<Tornado>,
     /// Parts that were not begun before the watch said stop.
     pub left_out: Vec<String>,
     pub measured: Option<Measured>,
@@ -164,8 +169,14 @@ pub fn compare(question: &Question<'_>, tools: &Tools<'_>) -> WhatIf {
     // 6. What to do.
     (tools.begins)("verdict");
     let verdict = verdict::find(question, &bench, &target, &smallest, &rows);
-    if bench.stopped() && curve.is_none() {
-        left_out.push("marginal values".to_owned());
+    if curve.is_none() && !axes.is_empty() {
+        left_out.push("sizes of the pool".to_owned());
+    }
+    // 7. What it rests on.
+    (tools.begins)("what moves the verdict");
+    let tornado = axes.first().filter(|_| !bench.stopped()).and_then(|main| tornado::find(question, tools, main));
+    if tornado.is_none() && !axes.is_empty() {
+        left_out.push("what moves the verdict".to_owned());
     }
     WhatIf {
         now: snapshot.now,
@@ -181,6 +192,7 @@ pub fn compare(question: &Question<'_>, tools: &Tools<'_>) -> WhatIf {
         axes,
         rows,
         curve,
+        tornado,
         left_out,
         measured: measured.cloned(),
     }

@@ -152,7 +152,7 @@ fn smallest_addition(
         (money, one.quantity.0 / unit(one), one.axis)
     });
     if let Some(first) = single.into_iter().next() {
-        return vec![first];
+        return vec![addition::narrowed(question.snapshot, target, first)];
     }
     // No pool alone is enough: both of a pair grow, none shrinks.
     let larger = |sizes: &[Amount]| sizes.iter().zip(&target.axes).all(|(size, axis)| *size >= axis.today);

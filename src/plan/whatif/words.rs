@@ -87,13 +87,14 @@ fn lower(word: &str) -> String {
 fn too_few(facts: &Facts<'_>) -> String {
     let summary = &facts.plan.summary;
     let all = summary.on_time + summary.at_risk + summary.late;
-    let pool = pool(facts);
-    let late =
-        if facts.late == 1 { "1 hard deadline is".to_owned() } else { format!("{} hard deadlines are", facts.late) };
+    let (pool, late) = (pool(facts), facts.late);
+    let (deadlines, are) = if late == 1 { ("hard deadline", "is") } else { ("hard deadlines", "are") };
     if facts.proven {
-        format!("No plan meets all {all} deadlines with the {pool} you have; staggered, {late} missed.")
+        format!(
+            "No plan meets all {all} deadlines with the {pool} you have; staggered, {late} {deadlines} {are} missed."
+        )
     } else {
-        format!("The best plan found misses with the {pool} you have: {late} missed.")
+        format!("The best plan found with the {pool} you have misses {late} {deadlines}.")
     }
 }
 

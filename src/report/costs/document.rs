@@ -14,7 +14,7 @@ use crate::outcome::settle::Outcome;
 use crate::units::{Money, Timestamp};
 
 use super::cause::Cause;
-use super::{Dimension, Group, Intake, Reconciliation, Report};
+use super::{ClassRuntime, Dimension, Group, Intake, Reconciliation, Report};
 
 /// Group and version of the document.
 pub const API_VERSION: &str = "stagger.dev/report/v1";
@@ -37,6 +37,7 @@ pub fn to_json(report: &Report, input_digest: &str, intake: Intake) -> String {
         },
         groups: report.groups.iter().map(|one| group(one, &report.by)).collect(),
         reconciliation: reconciliation(&report.reconciliation),
+        runtimes: report.runtimes.iter().map(runtime).collect(),
         outcomes: report.outcomes.iter().map(outcome).collect(),
         outside_window: report.outside_window,
         findings: report.findings.iter().map(finding).collect(),
@@ -60,6 +61,7 @@ struct Document<'a> {
     total: TotalDoc<'a>,
     groups: Vec<GroupDoc<'a>>,
     reconciliation: ReconciliationDoc,
+    runtimes: Vec<RuntimeDoc<'a>>,
     outcomes: Vec<OutcomeDoc<'a>>,
     outside_window: u64,
     findings: Vec<FindingDoc<'a>>,
@@ -146,6 +148,15 @@ struct ReconciliationDoc {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
+struct RuntimeDoc<'a> {
+    class: &'a str,
+    samples: u64,
+    p50_seconds: i64,
+    p90_seconds: i64,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 struct OutcomeDoc<'a> {
     outcome_id: &'a str,
     class: Option<&'a str>,
@@ -224,6 +235,11 @@ fn reconciliation(sums: &Reconciliation) -> ReconciliationDoc {
         difference: sums.difference.decimal(),
         reason: (!known).then_some("no ClusterQueue or Cohort states what capacity there is"),
     }
+}
+
+fn runtime(runtime: &ClassRuntime) -> RuntimeDoc<'_> {
+    let ClassRuntime { class, samples, p50, p90 } = runtime;
+    RuntimeDoc { class, samples: *samples, p50_seconds: p50.0, p90_seconds: p90.0 }
 }
 
 fn outcome(outcome: &Outcome) -> OutcomeDoc<'_> {

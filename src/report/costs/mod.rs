@@ -10,7 +10,9 @@ pub mod document;
 pub mod group;
 pub mod html;
 pub mod intake;
+pub mod measured;
 pub mod reconcile;
+pub mod runtimes;
 pub mod summarize;
 pub mod text;
 pub mod unit_cost;
@@ -23,6 +25,7 @@ use crate::units::Money;
 pub use group::{Counts, Dimension, Group, Key};
 pub use intake::Intake;
 pub use reconcile::Reconciliation;
+pub use runtimes::ClassRuntime;
 pub use summarize::{Request, summarize};
 pub use unit_cost::{Undefined, cost_per_verified_outcome};
 
@@ -41,6 +44,8 @@ pub struct Report {
     /// One per combination of keys, in their order; absent keys first.
     pub groups: Vec<Group>,
     pub reconciliation: Reconciliation,
+    /// How long attempts that succeeded took, by class.
+    pub runtimes: Vec<ClassRuntime>,
     /// Every outcome with its verdict.
     pub outcomes: Vec<Outcome>,
     /// Outcomes that were completed outside the window and are not counted.

@@ -11,6 +11,7 @@ use super::Report;
 use super::cause::Causes;
 use super::group::{Dimension, Group, Key};
 use super::reconcile::reconcile;
+use super::runtimes::runtimes;
 use super::unit_cost::cost_per_verified_outcome;
 
 /// What a report is asked about.
@@ -65,6 +66,7 @@ pub fn summarize(request: &Request<'_>) -> Report {
         fully_loaded,
         groups: groups.into_values().collect(),
         reconciliation,
+        runtimes: runtimes(runs),
         outcomes: counted.into_iter().cloned().collect(),
         outside_window: u64::try_from(outside.len()).unwrap_or(u64::MAX),
         findings: priced.findings.clone(),

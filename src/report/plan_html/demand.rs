@@ -148,7 +148,7 @@ fn below(running: &Steps, demand: &Steps) -> Steps {
 }
 
 /// At most five round values above zero.
-fn round_values(most: Amount) -> Vec<Amount> {
+pub(in crate::report) fn round_values(most: Amount) -> Vec<Amount> {
     let mut step: i64 = 1;
     let mut factors = [2, 5, 10].iter().cycle();
     let mut base: i64 = 1;
@@ -163,7 +163,7 @@ fn round_values(most: Amount) -> Vec<Amount> {
 }
 
 /// The corners of a step curve within a span.
-pub(super) fn outline(
+pub(in crate::report) fn outline(
     steps: &Steps,
     (from, to): (Timestamp, Timestamp),
     time: &Scale,
@@ -182,7 +182,12 @@ pub(super) fn outline(
 }
 
 /// The same, closed along the bottom.
-pub(super) fn area(steps: &Steps, span: (Timestamp, Timestamp), time: &Scale, height: &Scale) -> Vec<(Px, Px)> {
+pub(in crate::report) fn area(
+    steps: &Steps,
+    span: (Timestamp, Timestamp),
+    time: &Scale,
+    height: &Scale,
+) -> Vec<(Px, Px)> {
     let mut corners = outline(steps, span, time, height);
     corners.push((time.at(span.1.0), height.start));
     corners.push((time.at(span.0.0), height.start));
