@@ -29,7 +29,10 @@ pub(super) fn marginal(what_if: &WhatIf) -> String {
         svg.text("soft", (px(LEFT - 8), y.at(value) + px(4)), Anchor::End, &value.to_string());
     }
     let points: Vec<(Px, Px)> = sizes.iter().zip(&counts).map(|(size, met)| (x.at(*size), y.at(*met))).collect();
-    svg.path("steps", &points, false);
+    // Between two sizes nothing was planned: as many are met as with the smaller one.
+    let corners = points.windows(2).flat_map(|pair| [pair[0], (pair[1].0, pair[0].1)]);
+    let corners: Vec<(Px, Px)> = corners.chain(points.last().copied()).collect();
+    svg.path("steps", &corners, false);
     for (point, (size, met)) in points.iter().zip(sizes.iter().zip(&counts)) {
         svg.circle("dot", *point, px(4));
         svg.text("soft", (point.0, px(BOTTOM + 16)), Anchor::Middle, &size.to_string());
@@ -98,7 +101,7 @@ fn draw(what_if: &WhatIf, at: usize, one: &BreakEven) -> String {
     svg.line("rent", (x.at(0), y.at(0)), (x.at(1_000_000), y.at(part(rent.nanos))));
     svg.text(
         "name",
-        (px(RIGHT), y.at(part(rent.nanos)) + px(14)),
+        (px(RIGHT), y.at(part(rent.nanos)) + px(36)),
         Anchor::End,
         &format!("rented: {}", cost(what_if, rent)),
     );

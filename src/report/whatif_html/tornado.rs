@@ -39,6 +39,7 @@ pub(super) fn section(what_if: &WhatIf) -> String {
         svg.text("name", (px(LEFT - 10), px(top + 26)), Anchor::End, harder);
         let base = lacking(&tornado.base).unwrap_or(most);
         for (class, outcome, offset) in [("easier", &bar.easier, 2), ("harder", &bar.harder, 16)] {
+            // No number of GPUs: the bar runs to the edge.
             let end = lacking(outcome).unwrap_or(most);
             let (low, high) = (scale.at(end.min(base)), scale.at(end.max(base)));
             svg.rect(class, (low, px(top + offset)), ((high - low).max(px(2)), px(12)));
@@ -61,7 +62,7 @@ fn row(what_if: &WhatIf, name: &str, outcome: &Outcome, unit: i64) -> Vec<String
     let devices = |base_units: i64| base_units.div_euclid(unit).to_string();
     vec![
         name.to_owned(),
-        outcome.needed.map_or_else(|| "none found".to_owned(), |needed| devices(needed.0)),
+        outcome.needed.map_or_else(|| "no number".to_owned(), |needed| devices(needed.0)),
         devices(outcome.there.0),
         outcome.late.to_string(),
         if outcome.is_enough() { "yes" } else { "no" }.to_owned(),
