@@ -64,10 +64,10 @@ fn conflicts(snapshot: &Snapshot, policy: &Policy, plan: &Plan) -> Vec<Conflict>
 }
 
 /// A watch with a clock and nothing else, stopped by Ctrl-C.
-pub(super) struct Timed(Stopwatch);
+struct Timed(Stopwatch);
 
 impl Timed {
-    pub(super) fn start() -> Self {
+    fn start() -> Self {
         Self(Stopwatch::start())
     }
 }

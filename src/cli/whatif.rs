@@ -9,7 +9,7 @@ use super::before;
 use super::exit::{Exit, Failed};
 use super::load::{self, Loaded};
 use super::shell::Shell;
-use super::solve::{self, Timed};
+use super::solve;
 use super::whatif_flags::{self as flags, Flag, Flagged};
 use super::{interrupt, write};
 use crate::calendar;
@@ -186,7 +186,7 @@ fn compare(question: &Question<'_>, shell: &Shell) -> WhatIf {
     let watch = Whole::start(question.policy);
     let planning = |snapshot: &Snapshot, policy: &Policy| {
         let policy = Policy { time_limit_millis: policy.time_limit_millis.min(watch.left()).max(1), ..policy.clone() };
-        propose(snapshot, &policy, &Timed::start())
+        propose(snapshot, &policy, &One { stopwatch: Stopwatch::start() })
     };
     let looked_at = shell.talk_is_terminal && !shell.quiet;
     let begins = |part: &str| {
@@ -200,6 +200,21 @@ fn compare(question: &Question<'_>, shell: &Shell) -> WhatIf {
         shell.say("\r\u{1b}[K");
     }
     answer
+}
+
+/// The clock of one plan, stopped by Ctrl-C.
+struct One {
+    stopwatch: Stopwatch,
+}
+
+impl Watch for One {
+    fn elapsed_millis(&self) -> u64 {
+        self.stopwatch.millis()
+    }
+    fn stopped(&self) -> bool {
+        interrupt::pressed()
+    }
+    fn progress(&self, _progress: &Progress) {}
 }
 
 /// The clock of the whole comparison: it stops at its limit, or with Ctrl-C.

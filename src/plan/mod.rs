@@ -42,8 +42,8 @@ pub mod stand;
 pub mod summary;
 pub mod validate;
 pub mod watch;
-pub mod window;
 pub mod whatif;
+pub mod window;
 
 pub use check::check;
 pub use proposal::Plan;
