@@ -22,31 +22,31 @@ use crate::units::Seconds;
 #[command(next_help_heading = "History")]
 pub(super) struct HistoryArgs {
     /// Replay this log of the past instead of planning manifests
-    #[arg(long, env = "STAGGER_HISTORY", value_name = "FILE", requires = "format", value_hint = clap::ValueHint::FilePath)]
+    #[arg(long, env = "STAGGER_HISTORY", value_name = "FILE", requires = "format", conflicts_with_all = ["paths", "add", "remove", "outage", "price", "grow", "own", "report"], value_hint = clap::ValueHint::FilePath)]
     pub(super) history: Option<PathBuf>,
     /// What the log is written in
-    #[arg(long, env = "STAGGER_FORMAT", value_name = "FORMAT", requires = "history")]
+    #[arg(long, env = "STAGGER_HISTORY_FORMAT", value_name = "FORMAT", requires = "history")]
     format: Option<LogFormat>,
     /// The pool to replay on, such as a100=128,h100=64 [default: the log's own, where it has one]
-    #[arg(long, env = "STAGGER_CAPACITY", value_name = "FLAVOR=N,...", value_parser = capacity, requires = "history")]
+    #[arg(long, env = "STAGGER_HISTORY_CAPACITY", value_name = "FLAVOR=N,...", value_parser = capacity, requires = "history")]
     capacity: Option<Capacity>,
     /// Only the first so many rows of the log
-    #[arg(long, env = "STAGGER_ROWS", value_name = "N", requires = "history")]
+    #[arg(long, env = "STAGGER_HISTORY_ROWS", value_name = "N", requires = "history")]
     rows: Option<usize>,
     /// Replay with so many GPUs more, too; may be given several times
-    #[arg(long, env = "STAGGER_PLUS", value_name = "[FLAVOR=]K", value_parser = change, requires = "history")]
+    #[arg(long, env = "STAGGER_HISTORY_PLUS", value_name = "[FLAVOR=]K", value_parser = change, requires = "history")]
     plus: Vec<Change>,
     /// Replay with so many GPUs fewer, too; may be given several times
-    #[arg(long, env = "STAGGER_MINUS", value_name = "[FLAVOR=]K", value_parser = change, requires = "history")]
+    #[arg(long, env = "STAGGER_HISTORY_MINUS", value_name = "[FLAVOR=]K", value_parser = change, requires = "history")]
     minus: Vec<Change>,
     /// Plan again at most this often [default: 1m]
-    #[arg(long, env = "STAGGER_DEBOUNCE", value_name = "DURATION", value_parser = calendar::parse_duration, requires = "history")]
+    #[arg(long, env = "STAGGER_HISTORY_DEBOUNCE", value_name = "DURATION", value_parser = calendar::parse_duration, requires = "history")]
     debounce: Option<Seconds>,
     /// Processors of an SWF log that stand for one GPU; without it processors stay CPU cores
-    #[arg(long, env = "STAGGER_PROCS_PER_GPU", value_name = "N", value_parser = clap::value_parser!(i64).range(1..), requires = "history")]
+    #[arg(long, env = "STAGGER_HISTORY_PROCS_PER_GPU", value_name = "N", value_parser = clap::value_parser!(i64).range(1..), requires = "history")]
     procs_per_gpu: Option<i64>,
     /// The node list of an openb log; without it --capacity says what there was
-    #[arg(long, env = "STAGGER_NODES", value_name = "FILE", value_hint = clap::ValueHint::FilePath, requires = "history")]
+    #[arg(long, env = "STAGGER_HISTORY_NODES", value_name = "FILE", value_hint = clap::ValueHint::FilePath, requires = "history")]
     nodes: Option<PathBuf>,
 }
 

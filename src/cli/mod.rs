@@ -13,7 +13,6 @@ mod demo;
 pub mod diagnostics;
 mod exit;
 mod explain;
-#[expect(dead_code, reason = "`stagger whatif` calls it")]
 mod history;
 mod import;
 mod interrupt;

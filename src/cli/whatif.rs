@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use super::args::{InputArgs, SearchArgs, TimeArgs, overrides};
+use super::args::{SearchArgs, TimeArgs, overrides};
 use super::before;
 use super::exit::{Exit, Failed};
+use super::history::{self, HistoryArgs, Manner};
 use super::load::{self, Loaded};
 use super::shell::Shell;
 use super::solve;
@@ -44,11 +45,15 @@ const PLANS_WORTH: u64 = 8;
   # Renting for two hours, a node out, another price
   stagger whatif scenarios/noon-evals --add a100=2@+1h/+3h --outage a100=2@+0h/+2h --price a100=1.90
 
+  # The last weeks again: as Kueue alone ran them, staggered, and with eight GPUs more or fewer
+  stagger whatif --history jobs.txt --format sacct --capacity a100=64 --plus 8 --minus 8
+
   # Own or rent, with what the last report measured
   stagger whatif scenarios/noon-evals --own a100=1.10 --report report.json -o html --out whatif.html")]
 pub(super) struct WhatIfArgs {
-    #[command(flatten)]
-    input: InputArgs,
+    /// Files, folders, or `-` for standard input
+    #[arg(value_name = "PATH", required_unless_present = "history", value_hint = clap::ValueHint::AnyPath)]
+    paths: Vec<PathBuf>,
     /// Capacity that is bought, FLAVOR[:QUEUE]=N[@FROM/TO]; a row for each flag, commas join changes in one row
     #[arg(long, env = "STAGGER_ADD", value_name = "FLAVOR=N", help_heading = "Options")]
     add: Vec<String>,
@@ -90,6 +95,8 @@ pub(super) struct WhatIfArgs {
     time: TimeArgs,
     #[command(flatten)]
     search: SearchArgs,
+    #[command(flatten)]
+    history: HistoryArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -101,10 +108,13 @@ enum Format {
 }
 
 pub(super) fn run(args: &WhatIfArgs, shell: &Shell) -> Result<Exit, Failed> {
+    if args.history.history.is_some() {
+        return history::run(&args.history, &manner(args)?, shell);
+    }
     // 1. What is asked.
     let mut given = load::given(overrides(&args.time, &args.search), None);
     given.may_grow = true;
-    let mut loaded = load::load(&args.input.paths, &given, shell)?;
+    let mut loaded = load::load(&args.paths, &given, shell)?;
     let changes = options(args, &loaded, shell)?;
     let own = owned(&args.own, &loaded.assembled.snapshot, shell)?;
     if loaded.assembled.snapshot.currency.is_none() {
@@ -133,6 +143,17 @@ pub(super) fn run(args: &WhatIfArgs, shell: &Shell) -> Result<Exit, Failed> {
         shell.talk(&format!("stopped early; not looked at: {}", answer.left_out.join(", ")));
     }
     Ok(exit(&loaded, &solved.plan, &answer))
+}
+
+/// What `--history` takes over from the other flags.
+fn manner(args: &WhatIfArgs) -> Result<Manner<'_>, Failed> {
+    let output = match args.output {
+        Format::Table => history::Output::Table,
+        Format::Json => history::Output::Json,
+        Format::Csv => history::Output::Csv,
+        Format::Html => return Err(Failed::usage("a replay has no page: --output html does not go with --history")),
+    };
+    Ok(Manner { output, out: args.out.as_deref(), steps: args.search.steps, seed: args.search.seed })
 }
 
 fn show(args: &WhatIfArgs, answer: &WhatIf, title: &str, shell: &Shell) -> Result<(), Failed> {

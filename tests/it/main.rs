@@ -8,6 +8,7 @@ mod chance;
 mod check;
 mod check_quota;
 mod cli;
+mod cli_history;
 mod cli_report;
 mod codes;
 mod conflict;
