@@ -114,7 +114,8 @@ pub(super) fn run(args: &HistoryArgs, manner: &Manner<'_>, shell: &Shell) -> Res
     let asked = asked(args, manner)?;
     let provenance = provenance(&import);
     shell.findings(&import.findings);
-    for sentence in &import.report.statements {
+    // An import takes runtimes as known in advance, for planning; a replay learns them.
+    for sentence in import.report.statements.iter().filter(|sentence| !sentence.contains("known in advance")) {
         shell.talk(&format!("assumed: {sentence}"));
     }
     let history = History { snapshot: import.snapshot, past: import.past };

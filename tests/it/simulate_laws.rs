@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use stagger::kueue::quota::{Ledger, Tree, changes};
-use stagger::kueue::simulate::{EVICTIONS_MAX, Runtimes, SimOptions, Simulation, simulate};
+use stagger::kueue::simulate::{EVICTIONS_MAX, Runtimes, SimOptions, Simulation, Steps, simulate};
 use stagger::plan::snapshot::{NodeId, PreemptionPolicy, Snapshot};
 use stagger::units::{Seconds, Timestamp};
 
@@ -152,6 +152,19 @@ proptest! {
             let place = shuffled.workloads.iter().position(|it| it.key == workload.key).unwrap();
             prop_assert_eq!(run, &again.runs[place]);
         }
+    }
+
+    #[test]
+    fn releasing_everything_on_arrival_is_kueue_alone(snapshot in snapshots()) {
+        let options = SimOptions::default();
+        let mut steps = Steps::new(&snapshot, &options);
+        while let Some(at) = steps.next() {
+            for workload in steps.advance(at).arrived {
+                steps.release(workload);
+            }
+            steps.admit();
+        }
+        prop_assert_eq!(steps.close(), simulate(&snapshot, &options));
     }
 
     #[test]
