@@ -27,7 +27,7 @@ use crate::report::{costs, whatif_csv, whatif_text};
 use crate::units::{Money, Timestamp};
 
 /// The whole comparison ends after so many times the limit of one plan.
-const PLANS_WORTH: u64 = 8;
+const PLANS_WORTH: u64 = 7;
 
 /// Do we need more GPUs at all, and what would each option bring?
 ///

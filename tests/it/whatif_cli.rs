@@ -112,6 +112,36 @@ fn every_bad_option_is_told_in_one_run() {
 }
 
 #[test]
+fn a_reservation_begins_after_its_lead_time_and_lasts_its_minimum() {
+    let options = |text: &str| {
+        format!(
+            "apiVersion: stagger.dev/v1alpha1\nkind: Scenario\nmetadata: {{name: noon}}\nspec:\n  now: \"2026-11-30T12:00:00+01:00\"\n  timeZone: Europe/Madrid\n  horizon: 5h\n  options:\n  - name: reserved\n    {text}\n"
+        )
+    };
+    let cluster =
+        std::fs::read_to_string(Path::new(&scenario("noon-evals")).join("noon-evals.yaml")).expect("readable");
+    let rest = cluster.split_once("---").expect("the Scenario stands first").1;
+    let with = |text: &str| {
+        let (dir, path) = crate::cli::folder(&[("noon.yaml", &format!("{}---{rest}", options(text)))]);
+        let ran = run(&["whatif", &path("noon.yaml"), "-o", "json", "--steps", "20000"]);
+        drop(dir);
+        ran
+    };
+    let ran = with(
+        "add: [{flavor: a100, quantity: 2, to: \"2026-11-30T13:30:00+01:00\", leadTime: 1h, minimumDuration: 2h}]",
+    );
+    let rows = json(&ran.out)["rows"].clone();
+    let reserved = rows.as_array().and_then(|rows| rows.iter().find(|row| row["option"] == "reserved")).cloned();
+    let when = reserved.expect("the option must be a row")["add"][0]["when"][0].clone();
+    assert_eq!(when, json(r#"{"from": "2026-11-30T13:00:00+01:00", "to": "2026-11-30T15:00:00+01:00"}"#));
+    // What is wrong with an option is told with its place, and nothing is written.
+    let ran = with("add: [{flavor: b100, quantity: 2}]");
+    assert_eq!((ran.code, ran.out.as_str()), (7, ""));
+    assert!(ran.talk.contains("no queue knows the flavor `b100`; there are: a100"), "{}", ran.talk);
+    assert!(ran.talk.contains("noon.yaml:"), "{}", ran.talk);
+}
+
+#[test]
 fn there_are_at_most_so_many_options() {
     let mut arguments = vec!["whatif".to_owned(), scenario("noon-evals")];
     arguments.extend((0..33).map(|_| "--add=a100=1".to_owned()));

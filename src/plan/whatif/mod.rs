@@ -157,6 +157,9 @@ pub fn compare(question: &Question<'_>, tools: &Tools<'_>) -> WhatIf {
         (tools.begins)(&format!("one GPU fewer: {}", row.option));
         row.marginal = marginal::of_row(&bench, tools.alone, row, &axes);
     }
+    if bench.stopped() && rows.iter().any(|row| row.plan.is_some() && row.marginal.is_none()) {
+        left_out.push("what the last GPU brings".to_owned());
+    }
     let wanted = smallest.per_pool.first().and_then(|pool| pool.quantity);
     let curve = axes.first().filter(|_| !bench.stopped()).map(|main| {
         (tools.begins)("sizes of the pool");

@@ -171,7 +171,8 @@ fn addition(
 ) -> Vec<Addition> {
     let Answer::Enough(hard) = target.enough(sizes) else { return Vec::new() };
     let changed = target.with(question.snapshot, sizes);
-    let plan = bench.plan_from(&changed, 0, &hard);
+    // Without time the plan of the hard deadlines alone shows when they need it.
+    let plan = if bench.stopped() { *hard } else { bench.plan_from(&changed, 0, &hard) };
     let grown = target.axes.iter().enumerate().zip(sizes).filter(|((_, axis), size)| **size > axis.today);
     let today = question.snapshot;
     grown
