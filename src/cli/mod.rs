@@ -27,6 +27,7 @@ mod shell;
 mod solve;
 mod version;
 mod whatif;
+mod whatif_chance;
 mod whatif_flags;
 mod write;
 mod yaml;

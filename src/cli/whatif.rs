@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use clap::builder::FalseyValueParser;
 use clap::{Args, ValueEnum};
 
 use super::args::{SearchArgs, TimeArgs, overrides};
@@ -11,6 +12,7 @@ use super::history::{self, HistoryArgs, Manner};
 use super::load::{self, Loaded};
 use super::shell::Shell;
 use super::solve;
+use super::whatif_chance as chance;
 use super::whatif_flags::{self as flags, Flag, Flagged};
 use super::{interrupt, write};
 use crate::calendar;
@@ -75,6 +77,9 @@ pub(super) struct WhatIfArgs {
     /// What was measured: a report (`stagger report -o json`), for the cost per verified outcome and learnt runtimes
     #[arg(long, env = "STAGGER_REPORT", value_name = "REPORT.json", value_hint = clap::ValueHint::FilePath, help_heading = "Options")]
     report: Option<PathBuf>,
+    /// Sample how likely every hard deadline is met, however large the load [default: up to 200 uncertain workloads]
+    #[arg(long, env = "STAGGER_CHANCE", value_parser = FalseyValueParser::new(), action = clap::ArgAction::SetTrue, help_heading = "Options")]
+    chance: bool,
     /// The currency of --price where no rate card names one
     #[arg(long, env = "STAGGER_CURRENCY", value_name = "ISO", help_heading = "Options")]
     currency: Option<String>,
@@ -136,7 +141,11 @@ pub(super) fn run(args: &WhatIfArgs, shell: &Shell) -> Result<Exit, Failed> {
         measured: measured.as_ref(),
         own: &own,
     };
-    let answer = compare(&question, shell);
+    let mut answer = compare(&question, shell);
+    let small = question.snapshot.workloads.len() <= chance::UNASKED_MAX;
+    if args.chance || (small && chance::is_worth_it(question.snapshot)) {
+        chance::sample(&mut answer);
+    }
     // 3. The answer.
     show(args, &answer, &loaded.title, shell)?;
     if !answer.left_out.is_empty() {

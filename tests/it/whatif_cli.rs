@@ -224,3 +224,19 @@ fn the_page_is_one_file_that_loads_nothing() {
     }
     assert!(page.contains("seed 1") && page.contains("Input digest") && page.contains("in EUR, in force at"));
 }
+
+#[test]
+fn uncertain_rows_tell_their_chance_and_certain_ones_need_none() {
+    let cluster =
+        std::fs::read_to_string(Path::new(&scenario("noon-evals")).join("noon-evals.yaml")).expect("readable");
+    // Two after each other: each is on time for certain unless both run long.
+    let uncertain = cluster.replace("{p50: 1h, p90: 1h}", "{p50: 2h, p90: 3h}");
+    let (_dir, path) = crate::cli::folder(&[("noon.yaml", &uncertain)]);
+    let document = json(&run(&["whatif", &path("noon.yaml"), "-o", "json", "--steps", "20000"]).out);
+    let chance = &document["rows"][2]["chance"];
+    assert_eq!(chance["samples"], 738);
+    assert_eq!(chance["margin"], "0.05");
+    assert!(chance["allHard"].as_str().is_some_and(|share| share.starts_with("0.")), "{chance}");
+    let certain = json(&run(&["whatif", &scenario("noon-evals"), "-o", "json", "--steps", "20000"]).out);
+    assert!(certain["rows"][2].get("chance").is_none());
+}
