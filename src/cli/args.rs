@@ -40,13 +40,14 @@ pub(super) struct SearchArgs {
     /// The runtime for which capacity is held [default: the CapacityPlan's, else p50]
     #[arg(long, env = "STAGGER_PROMISE", ignore_case = true)]
     pub(super) promise: Option<PromiseArg>,
-    /// Stop searching after this long; the best plan so far is used, such as 30s or 500ms [default: the CapacityPlan's, else 5s]
+    /// Search for this long, such as 30s or 500ms, or until proven [default: a fixed number of steps, and at most the
+    /// CapacityPlan's time limit, else 5s]
     #[arg(long, env = "STAGGER_TIME_LIMIT", value_name = "DURATION", value_parser = millis)]
     pub(super) time_limit: Option<u64>,
     /// Stop once the plan is proven to be within this of the best possible, such as 1% [default: the CapacityPlan's, else 0%]
     #[arg(long, env = "STAGGER_GAP", value_name = "PERCENT", value_parser = permille)]
     pub(super) gap: Option<u32>,
-    /// Bound the search by steps instead of time: same input and steps, same plan
+    /// Bound the search by so many steps: same input and steps, same plan [default: 300000]
     #[arg(long, env = "STAGGER_STEPS", value_name = "N")]
     pub(super) steps: Option<u64>,
     /// Seed of the search [default: 1]
@@ -94,7 +95,8 @@ pub(super) fn overrides(time: &TimeArgs, search: &SearchArgs) -> Overrides {
         frozen_window: None,
         unplanned: None,
         time_limit_millis: search.time_limit,
-        step_limit: search.steps,
+        // Who names a time wants it used; steps alone make a plan repeatable.
+        step_limit: search.steps.or(search.time_limit.map(|_| u64::MAX)),
         gap_permille: search.gap,
         seed: search.seed,
     }

@@ -30,7 +30,7 @@ pub(super) struct CheckArgs {
     /// The plan before it, for the frozen window
     #[arg(long, env = "STAGGER_PREVIOUS", value_name = "PLAN.json", value_hint = clap::ValueHint::FilePath)]
     previous: Option<PathBuf>,
-    /// The runtime for which it held capacity [default: the CapacityPlan's, else p50]
+    /// The runtime for which it held capacity [default: the plan's]
     #[arg(long, env = "STAGGER_PROMISE", ignore_case = true)]
     promise: Option<PromiseArg>,
     /// What to print
@@ -53,7 +53,7 @@ pub(super) fn run(args: CheckArgs, shell: &Shell) -> Result<Exit, Failed> {
         horizon: Some(plan.horizon_end - plan.now).filter(|span| span.0 > 0),
         time_zone: calendar::zone(&plan.time_zone).ok(),
         objective: Some(plan.objective),
-        promise: args.promise.map(Into::into),
+        promise: Some(args.promise.map_or(plan.promise, Into::into)),
         seed: Some(plan.quality.seed),
         ..Overrides::default()
     };

@@ -112,6 +112,6 @@ fn waiting(plan: &Plan) -> Option<String> {
         "Every start has its reason. {} starts {}: {}.",
         release.workload,
         moment(plan, release.start),
-        why.message
+        why.message.trim_end_matches('.')
     ))
 }

@@ -9,7 +9,7 @@ use super::shell::Shell;
 use crate::clock::Stopwatch;
 use crate::failure::Severity;
 use crate::plan::curve::{Baseline, Scene};
-use crate::plan::proposal::{Conflict, Plan, Release, Status, Verdict};
+use crate::plan::proposal::{Conflict, Plan, Release, StoppedBy, Verdict};
 use crate::plan::snapshot::{DeadlinePolicy, Policy, Snapshot};
 use crate::plan::watch::{Progress, Watch};
 use crate::plan::{check, conflict, limits, propose};
@@ -94,7 +94,7 @@ pub(super) fn exit(loaded: &Loaded, plan: &Plan, fail_on_risk: bool) -> Exit {
     if fail_on_risk && summary.at_risk + summary.late > 0 {
         return Exit::AtRisk;
     }
-    if stopped_at_limit(&loaded.assembled.policy, plan) { Exit::Limit } else { Exit::Fine }
+    if plan.quality.stopped_by == Some(StoppedBy::TimeLimit) { Exit::Limit } else { Exit::Fine }
 }
 
 /// A hard deadline is missed by work that is planned late, and by work that can never be admitted.
@@ -110,16 +110,6 @@ fn misses_hard_deadline(loaded: &Loaded, plan: &Plan) -> bool {
     };
     plan.releases.iter().filter(late).any(|release| of(&assembled.snapshot, release))
         || assembled.unplaceable.iter().any(|one| hard(one.due.as_ref()))
-}
-
-/// The search used up its time, and neither a proof nor the wanted gap was reached.
-///
-/// The search shares its time out among phases, and the last may end early: half of it spent without a proof counts as
-/// stopped by the limit, a small part of it as having nothing left to try.
-fn stopped_at_limit(policy: &Policy, plan: &Plan) -> bool {
-    let wanted = u64::from(policy.gap_permille) * 1000;
-    let good = plan.quality.status == Status::Optimal || plan.quality.gap_millionths.is_some_and(|gap| gap <= wanted);
-    policy.step_limit.is_none() && plan.quality.millis * 2 + 1 >= policy.time_limit_millis && !good
 }
 
 /// Whether two plans release the same work at the same time on the same flavor.

@@ -242,6 +242,7 @@ impl<'a> Desk<'a> {
             status: Status::Feasible,
             levels: Vec::new(),
             gap_millionths: None,
+            stopped_by: None,
             millis: 0,
             seed: self.policy.seed,
         };

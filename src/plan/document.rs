@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 
 use self::scalar::{Decimal, Exact, MoneyText, Quantities, Quantity, When};
 use crate::failure::Severity;
-use crate::plan::proposal::{LevelName, Proof, ReasonCode, Status, Verdict};
-use crate::plan::snapshot::Objective;
+use crate::plan::proposal::{LevelName, Proof, ReasonCode, Status, StoppedBy, Verdict};
+use crate::plan::snapshot::{Objective, Promise};
 
 pub use self::read::{Unreadable, from_json};
 pub use self::write::{from_plan, to_json};
@@ -40,6 +40,8 @@ pub struct Document {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     currency: Option<String>,
     objective: Objective,
+    #[serde(default = "p50")]
+    promise: Promise,
     quality: QualityDoc,
     summary: SummaryDoc,
     releases: Vec<ReleaseDoc>,
@@ -53,15 +55,22 @@ pub struct Document {
     problems: Vec<ProblemDoc>,
 }
 
+fn p50() -> Promise {
+    Promise::P50
+}
+
 fn utc() -> String {
     "UTC".to_owned()
 }
 
 #[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct QualityDoc {
     status: Status,
     levels: Vec<LevelDoc>,
     gap: Option<Decimal<6>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    stopped_by: Option<StoppedBy>,
     seconds: Decimal<3>,
     seed: u64,
 }

@@ -1,11 +1,15 @@
 //! What a search may spend: search moves, which make it repeatable, and wall time, which ends it.
 
 use crate::plan::policy::Policy;
+use crate::plan::proposal::{LevelName, StoppedBy};
 use crate::plan::search::Budget;
-use crate::plan::watch::Watch;
+use crate::plan::watch::{Phase, Progress, Watch};
 
 /// Search moves when the policy names no step limit: about a second's worth on an ordinary core.
 const STEPS_DEFAULT: u64 = 300_000;
+
+/// Percent from which on a part that time ends counts as cut short; smaller ones only warm up.
+const LARGE: u64 = 10;
 
 /// What is left to spend.
 pub struct Effort<'w> {
@@ -13,13 +17,19 @@ pub struct Effort<'w> {
     time_limit_millis: u64,
     steps_left: u64,
     steps: u64,
+    /// Where the search stands, for whoever watches.
+    standing: Progress,
+    /// Time, not steps, has ended some part of the search.
+    cut: bool,
 }
 
 impl<'w> Effort<'w> {
     #[must_use]
     pub fn new(policy: &Policy, watch: &'w dyn Watch) -> Self {
         let steps = policy.step_limit.unwrap_or(STEPS_DEFAULT);
-        Self { watch, time_limit_millis: policy.time_limit_millis, steps_left: steps, steps }
+        let (phase, level) = (Phase::Greedy, LevelName::HardMissed);
+        let standing = Progress { phase, level, value: 0, bound: None, late: 0, workloads: 0 };
+        Self { watch, time_limit_millis: policy.time_limit_millis, steps_left: steps, steps, standing, cut: false }
     }
 
     /// A part of the whole budget, in percent; what earlier parts left unspent is not added.
@@ -27,7 +37,7 @@ impl<'w> Effort<'w> {
         let moves_max = (self.steps / 100).saturating_mul(percent).max(1).min(self.steps_left);
         let until = self.watch.elapsed_millis() + self.time_limit_millis * percent / 100;
         let until = until.min(self.time_limit_millis);
-        Slice { effort: self, until, moves_max, counted: 0, base: 0 }
+        Slice { effort: self, until, moves_max, large: percent >= LARGE, counted: 0, base: 0 }
     }
 
     #[must_use]
@@ -46,12 +56,38 @@ impl<'w> Effort<'w> {
     pub fn millis_left(&self) -> u64 {
         if self.watch.stopped() { 0 } else { self.time_limit_millis.saturating_sub(self.watch.elapsed_millis()) }
     }
+
+    /// Tells who watches where the search stands.
+    pub fn tell(&mut self, phase: Phase, level: LevelName, value: i128, bound: Option<i128>) {
+        self.standing = Progress { phase, level, value, bound, ..self.standing };
+        self.watch.progress(&self.standing);
+    }
+
+    /// How many workloads there are, and how many of them are late as things stand.
+    pub fn count(&mut self, late: usize, workloads: usize) {
+        let number = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
+        self.standing.late = number(late);
+        self.standing.workloads = number(workloads);
+    }
+
+    /// What ended the search before it was done, if anything did.
+    #[must_use]
+    pub fn stopped_by(&self) -> Option<StoppedBy> {
+        if self.watch.stopped() {
+            Some(StoppedBy::Interrupt)
+        } else if self.cut || self.watch.elapsed_millis() >= self.time_limit_millis {
+            Some(StoppedBy::TimeLimit)
+        } else {
+            None
+        }
+    }
 }
 
 pub struct Slice<'e, 'w> {
     effort: &'e mut Effort<'w>,
     until: u64,
     moves_max: u64,
+    large: bool,
     /// Moves of the run under way.
     counted: u64,
     /// Moves of finished runs within this slice.
@@ -64,9 +100,15 @@ impl Budget for Slice<'_, '_> {
             self.base += self.counted;
         }
         self.counted = moves;
-        self.base + moves >= self.moves_max
-            || self.effort.watch.elapsed_millis() >= self.until
-            || self.effort.watch.stopped()
+        if moves.is_multiple_of(1024) {
+            self.effort.watch.progress(&self.effort.standing);
+        }
+        if self.base + moves >= self.moves_max || self.effort.watch.stopped() {
+            return true;
+        }
+        let late = self.effort.watch.elapsed_millis() >= self.until;
+        self.effort.cut |= late && self.large;
+        late
     }
 }
 

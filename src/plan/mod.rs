@@ -17,7 +17,6 @@ pub mod formulation;
 pub mod greedy;
 pub mod grid;
 pub mod groups;
-pub mod homes;
 pub mod lane;
 pub mod lane_tree;
 pub mod levels;

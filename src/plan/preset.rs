@@ -18,6 +18,7 @@ use crate::plan::relax;
 use crate::plan::search::Budget;
 use crate::plan::snapshot::Objective;
 use crate::plan::stand::Stands;
+use crate::plan::watch::Phase;
 
 /// Improves the preset without raising a loss, and moves to exact time.
 pub fn improve(desk: &Desk<'_>, mut board: Board<'_>, proof: &mut Proof, effort: &mut Effort<'_>) -> Stands {
@@ -42,6 +43,7 @@ fn earliest_finish(
     proof: &mut Proof,
     effort: &mut Effort<'_>,
 ) -> Stands {
+    effort.tell(Phase::LocalSearch, LevelName::Completion, 0, None);
     let mut dice = Dice::new(desk.policy.seed, 3);
     let under = Ceilings::of(model, places, totals);
     let mut board = rebuilt(&under.model, places);
@@ -98,10 +100,13 @@ fn lowest_peak(desk: &Desk<'_>, board: &Board<'_>, proof: &mut Proof, effort: &m
     if totals.is_empty() {
         relax::peak(desk, &mut low, &totals, 0, proof, effort);
     } else {
+        effort.tell(Phase::LocalSearch, LevelName::Peak, 0, None);
         // A short search first: what it finds is where a solver starts.
         lower_peaks(&mut low, &totals, 0, &mut dice, &mut effort.slice(10), 200);
         let bound = bound_beside_search(desk, &mut low, &totals, &mut dice, effort);
         let bound = relax::peak(desk, &mut low, &totals, bound, proof, effort);
+        let value = weighted(&peaks(&low, &totals), &totals);
+        effort.tell(Phase::Polish, LevelName::Peak, value, Some(bound));
         let goal = bound * i128::from(1000 + desk.policy.gap_permille) / 1000;
         lower_peaks(&mut low, &totals, goal, &mut dice, &mut effort.slice(80), 400);
     }
@@ -173,6 +178,7 @@ fn rebuilt<'m>(model: &'m Model, places: &[Option<Place>]) -> Board<'m> {
 }
 
 fn lowest_cost(desk: &Desk<'_>, mut board: Board<'_>, proof: &mut Proof, effort: &mut Effort<'_>) -> Stands {
+    effort.tell(Phase::LocalSearch, LevelName::Cost, 0, None);
     let price = Cost::new(desk, board.model);
     let mut dice = Dice::new(desk.policy.seed, 3);
     lower_sum(&mut board, &price, price.floor(), &mut dice, &mut effort.slice(50));

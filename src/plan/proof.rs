@@ -88,7 +88,7 @@ impl Proof {
             Some(_) => None,
         };
         let status = if open.is_none() { Status::Optimal } else { Status::Feasible };
-        Quality { status, levels, gap_millionths, millis, seed: desk.policy.seed }
+        Quality { status, levels, gap_millionths, stopped_by: None, millis, seed: desk.policy.seed }
     }
 }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::failure::Finding;
 use crate::names::{FlavorName, QueueName, ResourceName, TenantId, WorkloadKey};
-use crate::plan::snapshot::{Objective, PreviousRelease};
+use crate::plan::snapshot::{Objective, PreviousRelease, Promise};
 use crate::units::{Amount, Money, Seconds, Timestamp};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,6 +16,8 @@ pub struct Plan {
     pub horizon_end: Timestamp,
     pub time_zone: String,
     pub objective: Objective,
+    /// The quantile of runtimes for which capacity is held.
+    pub promise: Promise,
     /// SHA-256 over snapshot and policy, hexadecimal.
     pub input_digest: String,
     pub quality: Quality,
@@ -133,9 +135,18 @@ pub struct Quality {
     pub levels: Vec<Level>,
     /// Relative gap of the first level that is not proven, in millionths; 0 when all are proven; `None` when it has no bound.
     pub gap_millionths: Option<u64>,
+    /// What ended the search before it had done all that it sets out to do; `None` when nothing did.
+    pub stopped_by: Option<StoppedBy>,
     /// Wall time of the search. The only field that differs between two runs on the same input.
     pub millis: u64,
     pub seed: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum StoppedBy {
+    TimeLimit,
+    /// The user wanted the best plan so far.
+    Interrupt,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -18,10 +18,10 @@ use crate::plan::dice::Dice;
 use crate::plan::effort::Effort;
 use crate::plan::explain;
 use crate::plan::greedy::{Order, PORTFOLIO, greedy};
-use crate::plan::proposal::Plan;
+use crate::plan::proposal::{LevelName, Plan, Status};
 use crate::plan::snapshot::{Policy, Snapshot};
 use crate::plan::stand::{self, Stands};
-use crate::plan::watch::Watch;
+use crate::plan::watch::{Phase, Watch};
 use crate::plan::{levels, preset, proof, relax, replan, search};
 
 /// Plans a snapshot. The result has passed `plan::check`; what did not is never shown.
@@ -39,6 +39,13 @@ pub fn propose(snapshot: &Snapshot, policy: &Policy, watch: &dyn Watch) -> Plan 
 
     // 7. Figures, check, reasons.
     let mut plan = desk.plan(&stands, &proof, watch);
+    if plan.quality.status != Status::Optimal {
+        plan.quality.stopped_by = effort.stopped_by();
+    }
+    effort.count(usize::try_from(plan.summary.late).unwrap_or(usize::MAX), snapshot.workloads.len());
+    if let Some(level) = plan.quality.levels.first() {
+        effort.tell(Phase::Explain, level.name, level.value, level.bound);
+    }
     explain::reasons(snapshot, policy, &mut plan.releases);
     let findings = check(snapshot, policy, &plan);
     let wrong = findings.iter().find(|finding| finding.severity == Severity::Error);
@@ -52,6 +59,8 @@ fn anew(desk: &Desk<'_>, proof: &mut proof::Proof, effort: &mut Effort<'_>) -> S
     let first = greedy(&desk.model, Order::LatestStart);
     let greedy_stands = desk.stands(&first);
     let draft = desk.draft(&greedy_stands, Vec::new());
+    effort.count(usize::try_from(draft.summary.late).unwrap_or(usize::MAX), snapshot.workloads.len());
+    effort.tell(Phase::Greedy, LevelName::HardMissed, i128::from(desk.model.unpack(first.loss).0), None);
     if capacity_ok(snapshot, policy, &draft.releases).is_ok() {
         effort.watch.first_plan(&draft);
     }
@@ -94,13 +103,26 @@ fn reduce(desk: &Desk<'_>, board: &mut Board<'_>, proof: &mut proof::Proof, effo
     let floor = desk.loss_floor();
     let mut dice = Dice::new(desk.policy.seed, 1);
     if board.loss > floor {
+        tell(desk, board, proof, Phase::LocalSearch, effort);
         search::reduce_loss(board, &mut dice, floor, &mut effort.slice(15));
     }
     if board.loss > floor {
+        tell(desk, board, proof, Phase::Bound, effort);
         relax::losses(desk, board, proof, effort);
         // Time that is left goes on, from another seed; steps would only repeat what was tried.
         if !effort.deterministic() && !proof.losses_proven(desk, board.loss) {
+            tell(desk, board, proof, Phase::Polish, effort);
             relax::windows(desk, board, proof, effort, 70);
         }
     }
+}
+
+/// Where the losses stand.
+fn tell(desk: &Desk<'_>, board: &Board<'_>, proof: &proof::Proof, phase: Phase, effort: &mut Effort<'_>) {
+    let late = (0..board.places.len()).filter(|job| board.loss_of(*job) > 0).count();
+    effort.count(late, desk.snapshot.workloads.len());
+    let (hard, soft) = desk.model.unpack(board.loss);
+    let proven = proof.bound(LevelName::HardMissed) == Some(i128::from(hard));
+    let (level, value) = if proven { (LevelName::SoftLost, soft) } else { (LevelName::HardMissed, hard) };
+    effort.tell(phase, level, i128::from(value), proof.bound(level));
 }

@@ -12,15 +12,9 @@ use crate::plan::desk::Desk;
 use crate::plan::dice::Dice;
 use crate::plan::effort::Effort;
 use crate::plan::greedy::place_earliest;
-use crate::plan::homes;
 use crate::plan::search;
 use crate::plan::stand::{self, Stand, Stands};
-use crate::plan::window::Span;
 use crate::units::Timestamp;
-
-/// Where steps bound the work: windows per repair, branch-and-bound nodes per window.
-const HOME_WINDOWS: u32 = 24;
-const HOME_NODES: i32 = 60;
 
 /// Stands that keep the previous plan and lose no more than it did; `None` without a previous plan or when that costs value.
 #[must_use]
@@ -151,48 +145,10 @@ fn repaired(desk: &Desk<'_>, promises: &[Promised], promised: (i128, i128), effo
     let goal = promised.0 * i128::from(desk.model.soft_base) + promised.1;
     let goal = i64::try_from(goal).unwrap_or(i64::MAX);
     let mut dice = Dice::new(desk.policy.seed, 5);
-    search::repair(&mut board, &mut dice, goal, true, &mut effort.slice(3));
-    settle_homes(&mut board, &before, goal, &mut dice, effort);
+    search::repair(&mut board, &before, goal, &mut dice, &mut effort.slice(8));
     if board.loss > goal {
-        search::repair(&mut board, &mut dice, goal, false, &mut effort.slice(20));
-        bring_home(&mut board, &before);
-        settle_homes(&mut board, &before, goal, &mut dice, effort);
+        search::repair(&mut board, &before, goal, &mut dice, &mut effort.slice(30));
     }
     let kept: HashMap<usize, Timestamp> = promises.iter().map(|promised| (promised.workload, promised.start)).collect();
     desk.stands_under(&board, &[], &|workload, start| kept.get(&workload) == Some(&start))
-}
-
-fn settle_homes(board: &mut Board<'_>, before: &[Option<Place>], goal: i64, dice: &mut Dice, effort: &Effort<'_>) {
-    bring_home(board, before);
-    let watch = effort.watch;
-    let elapsed = || if watch.stopped() { u64::MAX } else { watch.elapsed_millis() };
-    let until = (watch.elapsed_millis() + effort.total_millis() / 10).min(effort.total_millis());
-    let steps = effort.deterministic().then_some((HOME_NODES, HOME_WINDOWS));
-    homes::settle(board, before, goal, dice, &Span { elapsed: &elapsed, until, steps });
-}
-
-/// Puts back whoever was moved and can go back at no loss, until nobody can.
-fn bring_home(board: &mut Board<'_>, homes: &[Option<Place>]) {
-    let mut moved: Vec<usize> =
-        (0..homes.len()).filter(|job| homes[*job].is_some() && board.places[*job] != homes[*job]).collect();
-    loop {
-        let before = moved.len();
-        moved.retain(|job| {
-            let (Some(home), Some(away)) = (homes[*job], board.places[*job]) else { return true };
-            let loss = board.loss;
-            board.lift(*job);
-            if board.fits(board.option(*job, home), home.start) {
-                board.put(*job, home);
-                if board.loss <= loss {
-                    return false;
-                }
-                board.lift(*job);
-            }
-            board.put(*job, away);
-            true
-        });
-        if moved.len() == before {
-            return;
-        }
-    }
 }

@@ -182,6 +182,7 @@ pub fn draft(snapshot: &Snapshot, policy: &Policy, stands: &Stands, levels: Vec<
         horizon_end: snapshot.horizon_end,
         time_zone: snapshot.time_zone.clone(),
         objective: policy.objective,
+        promise: policy.promise,
         input_digest: String::new(),
         quality: Quality { levels, ..quality },
         releases: releases(snapshot, policy, stands),

@@ -15,7 +15,7 @@ pub trait Watch: Sync {
 }
 
 /// Where the search stands.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
     pub phase: Phase,
     pub level: LevelName,

@@ -20,7 +20,7 @@ pub const JOBS_FIRST: usize = 90;
 const JOBS_MIN: usize = 25;
 const JOBS_MAX: usize = 400;
 /// Columns of a window at most.
-pub const COLUMNS_MAX: usize = 6_000;
+const COLUMNS_MAX: usize = 6_000;
 /// Milliseconds for one window.
 const MILLIS: u64 = 1_500;
 /// A solve quicker than this lets windows grow.
@@ -88,10 +88,10 @@ enum Solved {
 }
 
 /// Slots `from..to`, the jobs that stand entirely within, and those without a place that could.
-pub struct Window {
+struct Window {
     from: usize,
     to: usize,
-    pub jobs: Vec<usize>,
+    jobs: Vec<usize>,
 }
 
 impl Window {
@@ -106,8 +106,7 @@ impl Window {
     }
 
     /// As narrow as holds `size` placed jobs.
-    #[must_use]
-    pub fn around(board: &Board<'_>, middle: usize, size: usize) -> Self {
+    fn around(board: &Board<'_>, middle: usize, size: usize) -> Self {
         let model = board.model;
         let slots = model.slots();
         let span = |job: usize| {
@@ -137,7 +136,7 @@ impl Window {
 
     fn solve(&self, board: &mut Board<'_>, level: Level, limits: Limits) -> Solved {
         let before: Vec<_> = self.jobs.iter().map(|job| board.lift(*job)).collect();
-        let model = self.model(board, false);
+        let model = self.model(board);
         let mut start = Board::empty(&model);
         for (index, place) in before.iter().enumerate() {
             if let Some(place) = place {
@@ -181,7 +180,7 @@ impl Window {
     }
 
     /// Puts the window's jobs, all of which were lifted.
-    pub fn put(&self, board: &mut Board<'_>, places: &[Option<Place>]) {
+    fn put(&self, board: &mut Board<'_>, places: &[Option<Place>]) {
         for (job, place) in self.jobs.iter().zip(places) {
             if let Some(place) = place {
                 board.put(*job, *place);
@@ -189,18 +188,16 @@ impl Window {
         }
     }
 
-    /// The window's jobs alone, on what the others leave free; `apart` keeps jobs that are alike from being exchanged.
-    #[must_use]
-    pub fn model(&self, board: &Board<'_>, apart: bool) -> Model {
+    /// The window's jobs alone, on what the others leave free.
+    fn model(&self, board: &Board<'_>) -> Model {
         let mut classes: HashMap<usize, usize> = HashMap::new();
         let jobs = self
             .jobs
             .iter()
             .map(|job| {
-                let number = *job;
-                let mut job = board.model.jobs[number].clone();
+                let mut job = board.model.jobs[*job].clone();
                 let fresh = classes.len();
-                job.class = *classes.entry(if apart { number } else { job.class }).or_insert(fresh);
+                job.class = *classes.entry(job.class).or_insert(fresh);
                 job.release = job.release.max(self.from);
                 for grade in &mut job.grades {
                     grade.end_max = grade.end_max.min(self.to);
@@ -219,14 +216,12 @@ impl Window {
 }
 
 /// The least loss a job has on its own.
-#[must_use]
-pub fn least_loss(job: &Job) -> i64 {
+fn least_loss(job: &Job) -> i64 {
     job.options.iter().map(|option| job.loss_at(job.release + option.length)).min().unwrap_or(0)
 }
 
 /// From its release to the last end that still avoids something.
-#[must_use]
-pub fn range(job: &Job) -> (usize, usize) {
+fn range(job: &Job) -> (usize, usize) {
     let worst = job.worst_loss();
     let high = job.grades.iter().filter(|grade| grade.loss < worst).map(|grade| grade.end_max).max();
     (job.release, high.unwrap_or(job.release).max(job.release))

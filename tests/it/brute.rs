@@ -217,11 +217,13 @@ pub fn plan_of(snapshot: &Snapshot, policy: &Policy, placements: &[Placement]) -
         horizon_end: snapshot.horizon_end,
         time_zone: snapshot.time_zone.clone(),
         objective: policy.objective,
+        promise: policy.promise,
         input_digest: "0".repeat(64),
         quality: Quality {
             status: if proven { Status::Optimal } else { Status::Feasible },
             levels,
             gap_millionths: proven.then_some(0),
+            stopped_by: None,
             millis: 0,
             seed: policy.seed,
         },

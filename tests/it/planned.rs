@@ -24,6 +24,7 @@ pub fn planned(snapshot: Snapshot) -> Planned {
             Level { name: LevelName::SoftLost, value: 0, bound: Some(0), proof: Proof::Trivial },
         ],
         gap_millionths: Some(0),
+        stopped_by: None,
         millis: 12,
         seed: 1,
     };
@@ -32,6 +33,7 @@ pub fn planned(snapshot: Snapshot) -> Planned {
         horizon_end: snapshot.horizon_end,
         time_zone: snapshot.time_zone.clone(),
         objective: Objective::EarliestFinish,
+        promise: Promise::P50,
         input_digest: "9f2c4e".repeat(10),
         quality,
         releases: Vec::new(),

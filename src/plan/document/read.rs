@@ -45,11 +45,13 @@ pub fn from_json(text: &str) -> Result<Plan, Unreadable> {
         horizon_end: document.horizon_end.at,
         time_zone: document.time_zone,
         objective: document.objective,
+        promise: document.promise,
         input_digest: document.input_digest,
         quality: Quality {
             status: document.quality.status,
             levels: each("quality.levels", document.quality.levels, level)?,
             gap_millionths: document.quality.gap.map(|gap| gap.0),
+            stopped_by: document.quality.stopped_by,
             millis: document.quality.seconds.0,
             seed: document.quality.seed,
         },

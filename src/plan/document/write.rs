@@ -36,10 +36,12 @@ pub fn from_plan(plan: &Plan) -> Document {
         time_zone: zone.name().to_owned(),
         currency: plan.summary.currency.clone(),
         objective: plan.objective,
+        promise: plan.promise,
         quality: QualityDoc {
             status: plan.quality.status,
             levels: plan.quality.levels.iter().map(level).collect(),
             gap: plan.quality.gap_millionths.map(Decimal),
+            stopped_by: plan.quality.stopped_by,
             seconds: Decimal(plan.quality.millis),
             seed: plan.quality.seed,
         },

@@ -77,5 +77,12 @@ fn quality(own: &Plan, values: &[(crate::plan::proposal::LevelName, i128)]) -> Q
         Some(_) => None,
     };
     let status = if open.is_none() { Status::Optimal } else { Status::Feasible };
-    Quality { status, levels, gap_millionths, millis: own.quality.millis, seed: own.quality.seed }
+    Quality {
+        status,
+        levels,
+        gap_millionths,
+        stopped_by: own.quality.stopped_by,
+        millis: own.quality.millis,
+        seed: own.quality.seed,
+    }
 }

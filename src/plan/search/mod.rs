@@ -5,6 +5,13 @@
 //! run. Jobs that keep failing weigh more in the choice of whom to eject, so the search leaves its dead ends.
 //! The same engine lowers peaks: its capacity is then the target.
 
+mod heat;
+mod homes;
+
+pub use homes::repair;
+
+use heat::{COLD, HOT, Heat};
+
 use crate::plan::board::{Board, Place};
 use crate::plan::dice::Dice;
 use crate::plan::greedy::{energy, width};
@@ -30,15 +37,6 @@ pub fn reduce_loss(board: &mut Board<'_>, dice: &mut Dice, goal: i64, budget: &m
     run.go(dice, goal, budget, heat)
 }
 
-/// The same without wandering: what is worse is never kept, and with `strict` nothing that is merely as good, so little is
-/// moved. For plans that people rely on.
-pub fn repair(board: &mut Board<'_>, dice: &mut Dice, goal: i64, strict: bool, budget: &mut dyn Budget) -> u64 {
-    let mut run = Run::new(board);
-    run.strict = strict;
-    let heat = Heat::new(&run, 0, 0);
-    run.go(dice, goal, budget, heat)
-}
-
 struct Run<'b, 'm> {
     board: &'b mut Board<'m>,
     /// Least loss each job can have on its own.
@@ -53,8 +51,6 @@ struct Run<'b, 'm> {
     energy: Vec<i64>,
     width: Vec<i64>,
     scratch: Vec<usize>,
-    /// Keeps nothing that is merely as good.
-    strict: bool,
 }
 
 const OUTSIDE: usize = usize::MAX;
@@ -79,7 +75,6 @@ impl<'b, 'm> Run<'b, 'm> {
             energy: model.jobs.iter().map(energy).collect(),
             width: model.jobs.iter().map(|job| width(job).max(1)).collect(),
             scratch: Vec::new(),
-            strict: false,
             board,
         };
         for job in 0..model.jobs.len() {
@@ -102,7 +97,7 @@ impl<'b, 'm> Run<'b, 'm> {
             self.undo.clear();
             self.one_move(dice);
             let worse_by = self.board.loss - before;
-            if (worse_by > 0 && !heat.accepts(worse_by, dice)) || (self.strict && worse_by >= 0) {
+            if worse_by > 0 && !heat.accepts(worse_by, dice) {
                 self.roll_back();
             } else if !self.undo.is_empty() {
                 changed_since_best.extend(self.undo.iter().map(|(job, _)| *job));
@@ -120,18 +115,21 @@ impl<'b, 'm> Run<'b, 'm> {
             }
             heat.cool(moves);
         }
-        // Back to the best state: lift whatever differs, then put it where it was.
-        let differing: Vec<usize> =
-            (0..best_places.len()).filter(|job| self.board.places[*job] != best_places[*job]).collect();
+        self.restore(&best_places);
+        moves
+    }
+
+    /// Back to a state: lifts whatever differs, then puts it where it was.
+    fn restore(&mut self, places: &[Option<Place>]) {
+        let differing: Vec<usize> = (0..places.len()).filter(|job| self.board.places[*job] != places[*job]).collect();
         for job in &differing {
             self.board.lift(*job);
         }
         for job in differing {
-            if let Some(place) = best_places[job] {
+            if let Some(place) = places[job] {
                 self.board.put(job, place);
             }
         }
-        moves
     }
 
     fn one_move(&mut self, dice: &mut Dice) {
@@ -345,46 +343,5 @@ impl<'b, 'm> Run<'b, 'm> {
         }
         self.undo = undo;
         self.undo.clear();
-    }
-}
-
-/// Moves per cooling cycle; the search reheats after it.
-const CYCLE: u64 = 150_000;
-/// Temperatures at the begin and the end of a cycle, in 1/1024 of a typical job's loss. Found by trial on the benchmark
-/// families: colder runs stall (13 against 9 late of 500), hotter ones wander (25 against 20 of 2,000).
-const HOT: i64 = 2_500;
-const COLD: i64 = 400;
-
-/// Chance of keeping a worse state: `2^(-worse/temperature)`, in integers.
-struct Heat {
-    /// A typical job's loss, in the packed unit.
-    unit: i64,
-    /// Temperature in 1/1024 of the unit.
-    level: i64,
-    hot: i64,
-    cold: i64,
-}
-
-impl Heat {
-    fn new(run: &Run<'_, '_>, hot: i64, cold: i64) -> Self {
-        let mut weights: Vec<i64> = (0..run.floor.len())
-            .map(|job| run.board.model.jobs[job].worst_loss() - run.floor[job])
-            .filter(|weight| *weight > 0)
-            .collect();
-        weights.sort_unstable();
-        let unit = weights.get(weights.len() / 4).copied().unwrap_or(1);
-        Self { unit: unit.max(1), level: hot, hot, cold }
-    }
-
-    fn accepts(&self, worse_by: i64, dice: &mut Dice) -> bool {
-        // worse/unit * 16 * 1024 / level <= exponential in 16ths
-        let scaled = i128::from(worse_by) * 16 * 1024;
-        scaled <= i128::from(dice.exponential_16ths()) * i128::from(self.level) * i128::from(self.unit)
-    }
-
-    fn cool(&mut self, moves: u64) {
-        let left = i64::try_from(CYCLE - moves % CYCLE).unwrap_or(0);
-        let whole = i64::try_from(CYCLE).unwrap_or(1);
-        self.level = self.cold + (self.hot - self.cold) * left / whole;
     }
 }

@@ -1,0 +1,119 @@
+//! Repairing a plan that people rely on: fewer losses first, and everybody else back home.
+//!
+//! The moves are those of the search, with two differences: whoever is ejected goes home first if he can, and a move may
+//! begin by taking someone home, whoever stands there. Being away counts as a part of a loss, so the search trades the two
+//! on its way; what it returns has lost the least down to the goal, and of those states moved the fewest.
+
+use super::heat::Heat;
+use super::{Budget, Run};
+use crate::plan::board::{Board, Place};
+use crate::plan::dice::Dice;
+
+/// So many moved jobs weigh as much as one typical loss, while searching.
+const AWAY_PER_LOSS: i64 = 8;
+/// Temperatures: between two moved jobs and half of one.
+const HOT: i64 = 1024 * 2 / AWAY_PER_LOSS;
+const COLD: i64 = 1024 / AWAY_PER_LOSS / 2;
+
+/// Lowers the board's loss to `goal`, and the number of jobs that are not at home, until the budget is spent; returns the
+/// moves made. A job without a home has nowhere to be moved from.
+pub fn repair(
+    board: &mut Board<'_>,
+    homes: &[Option<Place>],
+    goal: i64,
+    dice: &mut Dice,
+    budget: &mut dyn Budget,
+) -> u64 {
+    let mut run = Run::new(board);
+    let mut heat = Heat::new(&run, HOT, COLD);
+    let is_away = |job: usize, place: Option<Place>| homes[job].is_some() && place != homes[job];
+    // Whoever has ever left home; most are back most of the time.
+    let mut roamers: Vec<usize> = Vec::new();
+    let mut has_roamed = vec![false; homes.len()];
+    let mut away = 0_i64;
+    for job in 0..homes.len() {
+        if is_away(job, run.board.places[job]) {
+            away += 1;
+            has_roamed[job] = true;
+            roamers.push(job);
+        }
+    }
+    let mut best = (run.board.loss.max(goal), away);
+    let mut best_places = run.board.places.clone();
+    let mut moves = 0_u64;
+    while best != (goal, 0) {
+        if moves.is_multiple_of(64) && budget.exhausted(moves) {
+            break;
+        }
+        moves += 1;
+        let before = run.board.loss;
+        run.undo.clear();
+        if !run.pool.is_empty() && run.board.loss > goal && !dice.one_in(3) {
+            let job = run.pick(dice);
+            if let Some((option, start)) = run.pick_start(job, dice) {
+                run.force(job, Place { option, start }, homes, dice);
+            }
+        } else if let Some(job) = sample(&roamers, dice, |job| is_away(job, run.board.places[job]))
+            && let Some(home) = homes[job]
+        {
+            run.force(job, home, homes, dice);
+        }
+        // A job is noted when it is lifted, so the first note of each tells where it was.
+        let mut seen: Vec<usize> = Vec::new();
+        let mut further = 0_i64;
+        for (job, place) in &run.undo {
+            if !seen.contains(job) {
+                seen.push(*job);
+                further += i64::from(is_away(*job, run.board.places[*job])) - i64::from(is_away(*job, *place));
+            }
+        }
+        let worse_by = run.board.loss - before + further * heat.unit / AWAY_PER_LOSS;
+        if worse_by > 0 && !heat.accepts(worse_by, dice) {
+            run.roll_back();
+        } else {
+            away += further;
+            for job in seen {
+                if !has_roamed[job] && homes[job].is_some() {
+                    has_roamed[job] = true;
+                    roamers.push(job);
+                }
+            }
+            if (run.board.loss.max(goal), away) < best {
+                best = (run.board.loss.max(goal), away);
+                best_places.clone_from(&run.board.places);
+                budget.improved(run.board.loss);
+            }
+        }
+        heat.cool(moves);
+    }
+    run.restore(&best_places);
+    moves
+}
+
+/// A job of the list that meets the condition, by a few random looks.
+fn sample(list: &[usize], dice: &mut Dice, meets: impl Fn(usize) -> bool) -> Option<usize> {
+    if list.is_empty() {
+        return None;
+    }
+    (0..32).map(|_| list[dice.below(list.len())]).find(|job| meets(*job))
+}
+
+impl Run<'_, '_> {
+    /// Puts a job at a place, whoever stands there, and everybody else where he was at home or wherever he loses least.
+    fn force(&mut self, job: usize, place: Place, homes: &[Option<Place>], dice: &mut Dice) {
+        self.lift(job);
+        if !self.make_room(job, place.option, place.start, dice) {
+            self.roll_back();
+            return;
+        }
+        self.put(job, place);
+        let mut ejected: Vec<usize> = self.undo[1..].iter().map(|(job, _)| *job).collect();
+        ejected.sort_by_key(|job| std::cmp::Reverse(self.energy[*job]));
+        for victim in ejected {
+            match homes[victim] {
+                Some(home) if self.board.fits(self.board.option(victim, home), home.start) => self.put(victim, home),
+                _ => self.settle(victim, dice),
+            }
+        }
+    }
+}
