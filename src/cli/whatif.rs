@@ -194,7 +194,9 @@ fn measured(path: &Path, shell: &Shell) -> Result<Measured, Failed> {
     let text = std::fs::read_to_string(path).map_err(|error| Failed::file("read", &shown, error))?;
     costs::measured::from_json(&text).map_err(|wrong| {
         let (last, others) = wrong.split_last().map_or(("", &[][..]), |(last, others)| (last.as_str(), others));
-        others.iter().for_each(|message| shell.error(&format!("{shown}: {message}")));
+        for message in others {
+            shell.error(&format!("{shown}: {message}"));
+        }
         let hint = Some("`stagger report PATH -o json --by class` writes one".to_owned());
         Failed { exit: Exit::Refused, message: format!("{shown}: {last}"), hint }
     })
@@ -342,6 +344,8 @@ fn owned(values: &[String], snapshot: &Snapshot, shell: &Shell) -> Result<Vec<(C
 /// Tells everything that is wrong, one line each, and ends the command if there is anything.
 fn refuse(wrong: &[String], shell: &Shell) -> Result<(), Failed> {
     let Some((last, others)) = wrong.split_last() else { return Ok(()) };
-    others.iter().for_each(|message| shell.error(message));
+    for message in others {
+        shell.error(message);
+    }
     Err(Failed::usage(last.clone()).hint("`stagger whatif --help` shows every form"))
 }

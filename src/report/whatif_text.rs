@@ -94,16 +94,13 @@ fn cells(what_if: &WhatIf, row: &Row, priced: bool, sampled: bool) -> Vec<String
 /// How good the row's plan is.
 #[must_use]
 pub fn known_by(quality: &Quality) -> String {
-    match quality.status {
-        Status::Optimal => "proven".to_owned(),
-        _ => {
-            let open = quality.levels.iter().find(|level| level.bound != Some(level.value));
-            let level = open.map_or_else(String::new, |level| format!("{:?}", level.name));
-            let gap =
-                quality.gap_millionths.map_or_else(|| "no bound".to_owned(), |gap| format!("gap {}", percent(gap)));
-            format!("{level}: {gap}")
-        }
+    if quality.status == Status::Optimal {
+        return "proven".to_owned();
     }
+    let open = quality.levels.iter().find(|level| level.bound != Some(level.value));
+    let level = open.map_or_else(String::new, |level| format!("{:?}", level.name));
+    let gap = quality.gap_millionths.map_or_else(|| "no bound".to_owned(), |gap| format!("gap {}", percent(gap)));
+    format!("{level}: {gap}")
 }
 
 /// `4 a100`.

@@ -60,7 +60,7 @@ pub fn axis(snapshot: &Snapshot, promise: Promise, root: NodeId, cell: CellId) -
     let tree = below(snapshot, root);
     let today: Amount = tree.iter().map(|node| nominal(snapshot, *node, cell)).sum();
     let unit = unit(snapshot, cell);
-    let planned = snapshot.workloads.iter().filter(|workload| tree.contains(&workload.queue)).flat_map(|workload| {
+    let planned = snapshot.workloads.iter().filter(|workload| tree.contains(&workload.queue)).filter_map(|workload| {
         let on_cell = workload.options.iter().filter_map(move |option| {
             let (_, amount) = option.uses.iter().find(|(used, _)| *used == cell)?;
             Some((option.held(promise), *amount))
