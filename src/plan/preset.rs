@@ -108,7 +108,7 @@ fn lowest_peak(desk: &Desk<'_>, board: &Board<'_>, proof: &mut Proof, effort: &m
         let value = weighted(&peaks(&low, &totals), &totals);
         effort.tell(Phase::Polish, LevelName::Peak, value, Some(bound));
         let goal = bound * i128::from(1000 + desk.policy.gap_permille) / 1000;
-        lower_peaks(&mut low, &totals, goal, &mut dice, &mut effort.slice(80), 400);
+        lower_twice(desk, &mut low, &totals, goal, &mut dice, effort);
     }
     let places = low.places.clone();
     earliest_finish(desk, &kept, &places, &totals, proof, effort)
@@ -140,6 +140,44 @@ fn bound_beside_search(
         bound.join().unwrap_or(0)
     })
 }
+
+/// Two searches from different seeds, each round from the better of both; one where steps count, since two threads that
+/// share a budget of steps would not be repeatable.
+fn lower_twice(
+    desk: &Desk<'_>,
+    low: &mut Board<'_>,
+    totals: &[Total],
+    goal: i128,
+    dice: &mut Dice,
+    effort: &mut Effort<'_>,
+) {
+    if effort.deterministic() {
+        lower_peaks(low, totals, goal, dice, &mut effort.slice(80), 400);
+        return;
+    }
+    let value = |board: &Board<'_>| weighted(&peaks(board, totals), totals);
+    for round in 0..ROUNDS {
+        if value(low) <= goal || effort.millis_left() < 50 {
+            return;
+        }
+        let percent = effort.millis_left() * 95 / 100 / (ROUNDS - round) * 100 / effort.total_millis().max(1);
+        let mut twin = low.clone();
+        let mut beside = Effort::new(desk.policy, effort.watch);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut dice = Dice::new(desk.policy.seed, 40 + round);
+                lower_peaks(&mut twin, totals, goal, &mut dice, &mut beside.slice(percent), 400);
+            });
+            lower_peaks(low, totals, goal, dice, &mut effort.slice(percent), 400);
+        });
+        if value(&twin) < value(low) {
+            *low = twin;
+        }
+    }
+}
+
+/// Rounds of two searches: in each they get far enough apart for one to be better.
+const ROUNDS: u64 = 5;
 
 /// Ends a search that goes on beside something.
 struct Until<'a> {

@@ -88,6 +88,7 @@ fn the_touchstone_document_reads_as_documented() {
           "horizonEnd": "2026-11-30T17:00:00+01:00",
           "timeZone": "Europe/Madrid",
           "objective": "EarliestFinish",
+          "promise": "p50",
           "quality": {
             "status": "Optimal",
             "levels": [
@@ -194,12 +195,12 @@ fn a_wrong_field_is_named_with_what_was_expected() {
     expect![[r#"
         apiVersion: this stagger reads `stagger.dev/plan/v1`, found `stagger.dev/plan/v9`
         kind: expected `Plan`, found `WhatIf`
-        releases[0].start: `noon` is not an RFC 3339 instant with a zone, such as 2026-11-30T17:00:00+01:00 at line 57 column 21
-        releases[0].resources.nvidia.com/gpu: invalid type: integer `2`, expected a string at line 55 column 27
+        releases[0].start: `noon` is not an RFC 3339 instant with a zone, such as 2026-11-30T17:00:00+01:00 at line 58 column 21
+        releases[0].resources.nvidia.com/gpu: invalid type: integer `2`, expected a string at line 56 column 27
         releases[0].resources: the quantity of `nvidia.com/gpu` is not a whole number of units
-        releases[0].verdict: unknown variant `Perhaps`, expected one of `OnTime`, `AtRisk`, `Late`, `NoDeadline`, `Unknown` at line 62 column 26
+        releases[0].verdict: unknown variant `Perhaps`, expected one of `OnTime`, `AtRisk`, `Late`, `NoDeadline`, `Unknown` at line 63 column 26
         timeZone: `Mars/Base` is not an IANA time zone such as Europe/Madrid
-        quality.seconds: `0.0125` is not a number from 0 on, with at most 3 places at line 26 column 21
+        quality.seconds: `0.0125` is not a number from 0 on, with at most 3 places at line 27 column 21
         .: invalid length 0, expected a plan document at line 1 column 2
         .: EOF while parsing a value at line 1 column 0
     "#]].assert_eq(&(all.join("\n") + "\n"));

@@ -107,11 +107,13 @@ fn complete_board(board: &mut Board<'_>) {
 }
 
 /// Rounds of windows, the search beside them, for what is left of the time; each round goes on from the better of both.
+/// Where the search has nothing to add any more, its thread looks at windows too.
 pub fn windows(desk: &Desk<'_>, board: &mut Board<'_>, proof: &Proof, effort: &mut Effort<'_>, percent: u64) {
     let floor = desk.loss_floor();
     let watch = effort.watch;
     let end = (watch.elapsed_millis() + effort.total_millis() * percent / 100).min(effort.total_millis());
-    let mut size = window::JOBS_FIRST;
+    let mut sizes = [window::JOBS_FIRST, window::JOBS_FIRST];
+    let mut idle = 0;
     for round in 0_u64.. {
         let left = end.saturating_sub(watch.elapsed_millis());
         if left < 100 || watch.stopped() || board.loss <= floor || proof.losses_proven(desk, board.loss) {
@@ -122,22 +124,36 @@ pub fn windows(desk: &Desk<'_>, board: &mut Board<'_>, proof: &Proof, effort: &m
         let part = (left / 2).clamp(800, 3_000).min(left);
         let until = watch.elapsed_millis() + part;
         let percent = part * 100 / effort.total_millis().max(1);
-        let solved = beside(board, desk, floor, effort, (percent, 20 + round), |board| {
+        let look = |board: &Board<'_>, size: &mut usize, number: u64| {
             let mut own = board.clone();
-            let mut dice = Dice::new(desk.policy.seed, 1_000 + round);
+            let mut dice = Dice::new(desk.policy.seed, number);
             let elapsed = || if watch.stopped() { u64::MAX } else { watch.elapsed_millis() };
-            window::improve(
-                &mut own,
-                level,
-                floor,
-                &mut size,
-                &mut dice,
-                &Span { elapsed: &elapsed, until, steps: None },
-            );
-            own
-        });
-        if solved.loss < board.loss {
-            *board = solved;
+            window::improve(&mut own, level, floor, size, &mut dice, &Span { elapsed: &elapsed, until, steps: None });
+            (own.loss, own.places)
+        };
+        let [mine, other] = &mut sizes;
+        let before = board.loss;
+        let mut found = Vec::new();
+        if idle < 2 {
+            found.push(beside(board, desk, floor, effort, (percent, 20 + round), |board| {
+                look(board, mine, 1_000 + round)
+            }));
+            idle = if board.loss < before { 0 } else { idle + 1 };
+        } else {
+            let here: &Board<'_> = board;
+            found = std::thread::scope(|scope| {
+                let twin = scope.spawn(|| look(here, other, 5_000 + round));
+                let own = look(here, mine, 1_000 + round);
+                std::iter::once(own).chain(twin.join().ok()).collect()
+            });
+            // An improvement is new ground for the search.
+            idle = if found.iter().any(|(loss, _)| *loss < before) { 0 } else { idle };
+        }
+        if let Some((loss, places)) = found.into_iter().min_by_key(|(loss, _)| *loss)
+            && loss <= board.loss
+            && (loss < board.loss || board.loss == before)
+        {
+            *board = adopt(board.model, &places);
         }
     }
 }

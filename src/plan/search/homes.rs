@@ -11,9 +11,9 @@ use crate::plan::dice::Dice;
 
 /// So many moved jobs weigh as much as one typical loss, while searching.
 const AWAY_PER_LOSS: i64 = 8;
-/// Temperatures: between two moved jobs and half of one.
-const HOT: i64 = 1024 * 2 / AWAY_PER_LOSS;
-const COLD: i64 = 1024 / AWAY_PER_LOSS / 2;
+/// Temperatures: three quarters of a moved job, and a third. A repair is short, so it has no time to cool from further up.
+const HOT: i64 = 1024 * 3 / 4 / AWAY_PER_LOSS;
+const COLD: i64 = 1024 / 3 / AWAY_PER_LOSS;
 
 /// Lowers the board's loss to `goal`, and the number of jobs that are not at home, until the budget is spent; returns the
 /// moves made. A job without a home has nowhere to be moved from.
