@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::refs::text_up_to;
+
 pub const KIND: &str = "GpuInventory";
 
 /// The devices that are approved, and what share of a board each is.
@@ -32,7 +34,7 @@ pub struct Device {
     pub resource_name: String,
     /// The labels of the nodes that carry it.
     #[serde(default, rename = "match", skip_serializing_if = "BTreeMap::is_empty")]
-    #[schemars(extend("maxProperties" = 16))]
+    #[schemars(extend("maxProperties" = 16, "additionalProperties" = text_up_to(63)))]
     pub node_labels: BTreeMap<String, String>,
     /// The ResourceFlavor that stands for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -9,6 +9,11 @@ use serde::{Deserialize, Serialize};
 use super::written::{TimeOfDay, Zone};
 use crate::calendar::Recurrence;
 
+/// The schema of a map's values: text of at most so many characters.
+pub(super) fn text_up_to(characters: u32) -> serde_json::Value {
+    serde_json::json!({"type": "string", "maxLength": characters})
+}
+
 /// An object in the same namespace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -39,7 +44,7 @@ pub struct NameRef {
 pub struct LabelSelector {
     /// Labels with exactly these values.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    #[schemars(extend("maxProperties" = 64))]
+    #[schemars(extend("maxProperties" = 64, "additionalProperties" = text_up_to(63)))]
     pub match_labels: BTreeMap<String, String>,
     /// Further requirements.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

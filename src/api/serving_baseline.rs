@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::refs::{Day, TargetRef};
+use super::refs::{Day, TargetRef, text_up_to};
 use super::written::{Decimal, Duration, TimeOfDay, Zone};
 
 pub const KIND: &str = "ServingBaseline";
@@ -31,7 +31,7 @@ pub struct ServingBaselineSpec {
     pub promise: ServingPromise,
     /// The configuration it was certified for: weights, engine image, arguments, GPU. A change makes it stale.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    #[schemars(extend("maxProperties" = 64))]
+    #[schemars(extend("maxProperties" = 64, "additionalProperties" = text_up_to(1024)))]
     pub fingerprint: BTreeMap<String, String>,
     /// What one replica sustains within the promise.
     pub capacity: ReplicaCapacity,

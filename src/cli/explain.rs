@@ -6,7 +6,7 @@ use super::args::{InputArgs, SearchArgs, TimeArgs, overrides};
 use super::exit::{Exit, Failed};
 use super::reference::{self, Reference};
 use super::shell::Shell;
-use super::{load, solve, write, yaml};
+use super::{load, solve, write};
 use crate::plan::explain::explain;
 
 /// Explain one workload's start
@@ -68,7 +68,7 @@ pub(super) fn run(args: ExplainArgs, shell: &Shell) -> Result<Exit, Failed> {
     match args.output {
         Format::Text => write::text(&format!("{explanation}\n"), None, shell)?,
         Format::Json => write::data(&json(&explanation.document())?, None, shell)?,
-        Format::Yaml => write::data(&yaml::of(&explanation.document())?, None, shell)?,
+        Format::Yaml => write::data(&write::yaml(&explanation.document())?, None, shell)?,
     }
     Ok(Exit::Fine)
 }

@@ -9,6 +9,7 @@ mod args;
 mod before;
 mod check;
 mod completion;
+mod crds;
 mod demo;
 pub mod diagnostics;
 mod exit;
@@ -30,7 +31,6 @@ mod whatif;
 mod whatif_chance;
 mod whatif_flags;
 mod write;
-mod yaml;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
@@ -66,6 +66,7 @@ enum Verb {
     Import(import::ImportArgs),
     Report(report::ReportArgs),
     Prices(prices::PricesArgs),
+    Crds(crds::CrdsArgs),
     Completion(completion::CompletionArgs),
     Version(version::VersionArgs),
 }
@@ -113,6 +114,7 @@ fn run(verb: Verb, shell: &Shell) -> Result<Exit, Failed> {
         Verb::Import(args) => import::run(args, shell),
         Verb::Report(args) => report::run(args, shell),
         Verb::Prices(args) => prices::run(args, shell),
+        Verb::Crds(args) => crds::run(&args, shell),
         Verb::Completion(args) => completion::run(args, shell),
         Verb::Version(args) => version::run(args, shell),
     }

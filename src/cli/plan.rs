@@ -11,7 +11,7 @@ use super::load::{self, Loaded};
 use super::reference::{self, Reference};
 use super::shell::Shell;
 use super::solve::{self, Solved};
-use super::{write, yaml};
+use super::write;
 use crate::plan::document;
 use crate::plan::proposal::{Plan, Verdict};
 use crate::report::plan_csv;
@@ -93,7 +93,7 @@ pub(super) fn run(args: PlanArgs, shell: &Shell) -> Result<Exit, Failed> {
     match args.output {
         Format::Table | Format::Wide => write::text(&table(&args, &loaded, &solved, shell)?, out, shell)?,
         Format::Json => write::data(&document::to_json(&solved.plan), out, shell)?,
-        Format::Yaml => write::data(&yaml::of(&document::from_plan(&solved.plan))?, out, shell)?,
+        Format::Yaml => write::data(&write::yaml(&document::from_plan(&solved.plan))?, out, shell)?,
         Format::Csv => write::data(&plan_csv::render(&shown(&args, &solved.plan)?), out, shell)?,
         Format::Html => write::data(&page(&loaded, &solved), out, shell)?,
     }

@@ -4,8 +4,11 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
+use serde::Serialize;
+
 use super::exit::Failed;
 use super::shell::Shell;
+use crate::api;
 
 /// Data to a file where one is named, else to standard output.
 ///
@@ -27,6 +30,14 @@ pub(super) fn text(text: &str, out: Option<&Path>, shell: &Shell) -> Result<(), 
         Some(path) => file(path, text),
         None => shell.show(text).map_err(|error| Failed::file("write to", "standard output", error)),
     }
+}
+
+/// A document as YAML.
+///
+/// # Errors
+/// When it cannot be serialised, which none of our documents does.
+pub(super) fn yaml(value: &impl Serialize) -> Result<String, Failed> {
+    api::yaml::of(value).map_err(|error| Failed::usage(format!("failed to write YAML: {error}")))
 }
 
 /// Replaces the file by way of a neighbour, so that a reader sees the old text or the new one, never a half.

@@ -12,6 +12,7 @@ mod cli_history;
 mod cli_report;
 mod codes;
 mod conflict;
+mod crds;
 mod diagnostics;
 mod explain;
 mod given;

@@ -1,14 +1,12 @@
 //! YAML of whatever can be serialised: block style, field order kept, every string that could be read as anything else quoted.
 //!
 //! The text goes through JSON first, because our documents say there how each value is written. Output is YAML 1.2 that
-//! 1.1 readers understand alike.
+//! 1.1 readers understand alike. Text of several lines stands as a block, so that a rule in it can be read.
 
 use std::fmt;
 
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
-
-use super::exit::Failed;
 
 /// A value with its fields in order, which `serde_json::Value` would sort.
 #[derive(Deserialize)]
@@ -28,10 +26,9 @@ struct Fields(Vec<(String, Node)>);
 ///
 /// # Errors
 /// When the value cannot be serialised, which none of our documents does.
-pub(super) fn of(value: &impl Serialize) -> Result<String, Failed> {
-    let failed = |error| Failed::usage(format!("failed to write YAML: {error}"));
-    let json = serde_json::to_string(value).map_err(failed)?;
-    let node: Node = serde_json::from_str(&json).map_err(failed)?;
+pub fn of(value: &impl Serialize) -> Result<String, serde_json::Error> {
+    let json = serde_json::to_string(value)?;
+    let node: Node = serde_json::from_str(&json)?;
     let mut text = String::new();
     match &node {
         Node::Map(Fields(fields)) if !fields.is_empty() => map(&mut text, fields, 0),
@@ -61,6 +58,7 @@ fn map(text: &mut String, fields: &[(String, Node)], indent: usize) {
                 text.push('\n');
                 list(text, items, indent);
             }
+            Node::Text(lines) if is_block(lines) => block(text, lines, indent + 2),
             other => {
                 text.push(' ');
                 text.push_str(&inline(other));
@@ -85,6 +83,23 @@ fn list(text: &mut String, items: &[Node], indent: usize) {
                 text.push('\n');
             }
         }
+    }
+}
+
+/// Whether text can stand as a block that ends without a line break: several lines, none of which begins or ends oddly.
+fn is_block(text: &str) -> bool {
+    let plain = |line: &str| !line.ends_with(' ') && line.chars().all(|c| c == ' ' || c.is_ascii_graphic());
+    text.contains('\n') && !text.starts_with([' ', '\n']) && !text.ends_with('\n') && text.lines().all(plain)
+}
+
+fn block(text: &mut String, lines: &str, indent: usize) {
+    text.push_str(" |-\n");
+    for line in lines.lines() {
+        if !line.is_empty() {
+            text.extend(std::iter::repeat_n(' ', indent));
+            text.push_str(line);
+        }
+        text.push('\n');
     }
 }
 
