@@ -35,7 +35,16 @@ pub fn propose(snapshot: &Snapshot, policy: &Policy, watch: &dyn Watch) -> Plan 
     let mut proof = proof::Proof::new(&desk);
 
     // 1. What was planned before is kept where that loses nothing.
-    let stands = replan::keep(&desk, &mut effort).unwrap_or_else(|| anew(&desk, &mut proof, &mut effort));
+    let stands = match replan::keep(&desk, &mut effort) {
+        Some(kept) if kept.good => kept.stands,
+        Some(kept) => {
+            // People are only moved for value: what is planned anew must lose less.
+            let other = anew(&desk, &mut proof, &mut effort);
+            let losses = |stands: &Stands| stand::losses(snapshot, stands);
+            if losses(&other) < losses(&kept.stands) { other } else { kept.stands }
+        }
+        None => anew(&desk, &mut proof, &mut effort),
+    };
 
     // 7. Figures, check, reasons.
     let mut plan = desk.plan(&stands, &proof, watch);

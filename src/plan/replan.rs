@@ -3,7 +3,7 @@
 //! Stability ranks below the preset in a fresh plan, but a plan that people already rely on is not searched anew for a
 //! minute's gain: with a previous plan at hand, work keeps its start, new and changed work is fitted in, and only when that
 //! loses value does the search move others, as few as its moves touch. If value is lost even then, everything is searched
-//! anew. Unchanged input therefore gives the same plan.
+//! anew, and the result taken only if it loses less. Unchanged input therefore gives the same plan.
 
 use std::collections::HashMap;
 
@@ -12,13 +12,20 @@ use crate::plan::desk::Desk;
 use crate::plan::dice::Dice;
 use crate::plan::effort::Effort;
 use crate::plan::greedy::place_earliest;
-use crate::plan::search;
+use crate::plan::search::{self, Care};
 use crate::plan::stand::{self, Stand, Stands};
 use crate::units::Timestamp;
 
-/// Stands that keep the previous plan and lose no more than it did; `None` without a previous plan or when that costs value.
+/// The previous plan, as far as it can be kept.
+pub struct Kept {
+    pub stands: Stands,
+    /// It loses no more than was promised: nothing else needs to be looked for.
+    pub good: bool,
+}
+
+/// Stands that keep the previous plan; `None` without one, or when it cannot be kept at all.
 #[must_use]
-pub fn keep(desk: &Desk<'_>, effort: &mut Effort<'_>) -> Option<Stands> {
+pub fn keep(desk: &Desk<'_>, effort: &mut Effort<'_>) -> Option<Kept> {
     if desk.snapshot.previous.is_empty() {
         return None;
     }
@@ -27,13 +34,14 @@ pub fn keep(desk: &Desk<'_>, effort: &mut Effort<'_>) -> Option<Stands> {
     let stands = in_place(desk, &promises);
     let placed = |stands: &Stands| stands.iter().filter(|stand| stand.is_some()).count();
     if stand::losses(desk.snapshot, &stands) <= promised && placed(&stands) == desk.placeable() {
-        return Some(stands);
+        return Some(Kept { stands, good: true });
     }
     if !desk.model.grid.exact {
-        return None;
+        return (placed(&stands) == desk.placeable()).then_some(Kept { stands, good: false });
     }
     let stands = repaired(desk, &promises, promised, effort);
-    (stand::losses(desk.snapshot, &stands) <= promised && placed(&stands) == desk.placeable()).then_some(stands)
+    let good = stand::losses(desk.snapshot, &stands) <= promised;
+    (placed(&stands) == desk.placeable()).then_some(Kept { stands, good })
 }
 
 /// A previous release that still names one of its workload's options.
@@ -145,9 +153,9 @@ fn repaired(desk: &Desk<'_>, promises: &[Promised], promised: (i128, i128), effo
     let goal = promised.0 * i128::from(desk.model.soft_base) + promised.1;
     let goal = i64::try_from(goal).unwrap_or(i64::MAX);
     let mut dice = Dice::new(desk.policy.seed, 5);
-    search::repair(&mut board, &before, goal, &mut dice, &mut effort.slice(8));
+    search::repair(&mut board, &before, goal, Care::Careful, &mut dice, &mut effort.slice(8));
     if board.loss > goal {
-        search::repair(&mut board, &before, goal, &mut dice, &mut effort.slice(30));
+        search::repair(&mut board, &before, goal, Care::Bold, &mut dice, &mut effort.slice(30));
     }
     let kept: HashMap<usize, Timestamp> = promises.iter().map(|promised| (promised.workload, promised.start)).collect();
     desk.stands_under(&board, &[], &|workload, start| kept.get(&workload) == Some(&start))

@@ -15,7 +15,7 @@ use crate::plan::program::{Goal, Kept, Program};
 use crate::plan::solve::{Limits, minimize};
 
 /// Jobs of a first window: what a solver decides in a fraction of a second.
-pub const JOBS_FIRST: usize = 90;
+pub const JOBS_FIRST: usize = 120;
 /// Fewer are the search's business.
 const JOBS_MIN: usize = 25;
 const JOBS_MAX: usize = 400;

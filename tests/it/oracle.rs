@@ -187,8 +187,10 @@ mod tests {
     use crate::given::touchstone;
     use crate::tiny;
 
-    /// Problems per law; thousands pass too, but take minutes without optimisation.
-    const SEEDS: u64 = 1200;
+    /// Problems of the slower law; the planner itself is held against [`PLANNED`].
+    const SEEDS: u64 = 1_000;
+    /// In halves, so that two run at a time.
+    const PLANNED: u64 = 2_000;
 
     fn values(snapshot: &Snapshot, policy: &Policy) -> Vec<i128> {
         let (levels, _) = optimum(snapshot, policy).expect("every workload must fit some day");
@@ -222,10 +224,9 @@ mod tests {
 
     /// The planner, bounded by steps, on tiny problems: never better than the optimum, equal where it claims a proof, and
     /// every level's bound at most what is possible once the levels before it are at their best.
-    #[test]
-    fn the_planner_is_never_better_and_as_good_where_it_says_proven() {
+    fn is_never_better_and_as_good_where_it_says_proven(seeds: std::ops::Range<u64>) {
         let mut wrong = Vec::new();
-        for seed in 0..SEEDS {
+        for seed in seeds {
             let (snapshot, policy) = tiny::any(seed);
             let Some((best, _)) = optimum(&snapshot, &policy) else { continue };
             let policy = Policy { step_limit: Some(3_000), ..policy };
@@ -251,16 +252,7 @@ mod tests {
                     wrong.push(format!("seed {seed}: {name:?} bound {:?} exceeds the optimum {value}", level.bound));
                 }
                 if proven && level.value != *value {
-                    let placed = optimum(&snapshot, &policy).map(|(_, placed)| placed);
-                    wrong.push(format!(
-                        "seed {seed}: {name:?} {} is called proven, best is {value} with {placed:?}\n{:#?}\n{:?}",
-                        level.value,
-                        plan.releases
-                            .iter()
-                            .map(|r| (&r.workload, &r.flavor, r.start, r.end, r.verdict))
-                            .collect::<Vec<_>>(),
-                        (&plan.quality, &policy, &snapshot)
-                    ));
+                    wrong.push(format!("seed {seed}: {name:?} {} is called proven, best is {value}", level.value));
                 }
                 if level.value != *value {
                     // Later levels are compared only among plans equal in the earlier ones.
@@ -269,5 +261,15 @@ mod tests {
             }
         }
         assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+
+    #[test]
+    fn the_planner_is_never_better_and_as_good_where_it_says_proven() {
+        is_never_better_and_as_good_where_it_says_proven(0..PLANNED / 2);
+    }
+
+    #[test]
+    fn the_planner_is_never_better_and_as_good_where_it_says_proven_either() {
+        is_never_better_and_as_good_where_it_says_proven(PLANNED / 2..PLANNED);
     }
 }

@@ -9,11 +9,24 @@ use super::{Budget, Run};
 use crate::plan::board::{Board, Place};
 use crate::plan::dice::Dice;
 
-/// So many moved jobs weigh as much as one typical loss, while searching.
+/// So many moved jobs weigh as much as one typical loss: hardly anything while too much is lost, and then a good deal.
+const AWAY_PER_LOSS_FIRST: i64 = 64;
 const AWAY_PER_LOSS: i64 = 8;
-/// Temperatures: three quarters of a moved job, and a third. A repair is short, so it has no time to cool from further up.
+/// Temperatures while too much is lost: up to a third of a typical loss.
+const FIRST_HOT: i64 = 1024 / 3;
+const FIRST_COLD: i64 = 1024 / 8;
+/// Temperatures from then on: three quarters of a moved job, and a third. A repair is short, so it has no time to cool from further up.
 const HOT: i64 = 1024 * 3 / 4 / AWAY_PER_LOSS;
 const COLD: i64 = 1024 / 3 / AWAY_PER_LOSS;
+
+/// How a repair begins while too much is lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Care {
+    /// Nobody is moved without need.
+    Careful,
+    /// Whoever stands in the way, for a while.
+    Bold,
+}
 
 /// Lowers the board's loss to `goal`, and the number of jobs that are not at home, until the budget is spent; returns the
 /// moves made. A job without a home has nowhere to be moved from.
@@ -21,11 +34,13 @@ pub fn repair(
     board: &mut Board<'_>,
     homes: &[Option<Place>],
     goal: i64,
+    care: Care,
     dice: &mut Dice,
     budget: &mut dyn Budget,
 ) -> u64 {
     let mut run = Run::new(board);
-    let mut heat = Heat::new(&run, HOT, COLD);
+    let mut first = Heat::new(&run, FIRST_HOT, FIRST_COLD);
+    let mut then = Heat::new(&run, HOT, COLD);
     let is_away = |job: usize, place: Option<Place>| homes[job].is_some() && place != homes[job];
     // Whoever has ever left home; most are back most of the time.
     let mut roamers: Vec<usize> = Vec::new();
@@ -47,6 +62,8 @@ pub fn repair(
         }
         moves += 1;
         let before = run.board.loss;
+        let bold = care == Care::Bold && before > goal;
+        let (heat, weight) = if bold { (&mut first, AWAY_PER_LOSS_FIRST) } else { (&mut then, AWAY_PER_LOSS) };
         run.undo.clear();
         if !run.pool.is_empty() && run.board.loss > goal && !dice.one_in(3) {
             let job = run.pick(dice);
@@ -67,7 +84,7 @@ pub fn repair(
                 further += i64::from(is_away(*job, run.board.places[*job])) - i64::from(is_away(*job, *place));
             }
         }
-        let worse_by = run.board.loss - before + further * heat.unit / AWAY_PER_LOSS;
+        let worse_by = run.board.loss - before + further * heat.unit / weight;
         if worse_by > 0 && !heat.accepts(worse_by, dice) {
             run.roll_back();
         } else {

@@ -8,7 +8,7 @@
 mod heat;
 mod homes;
 
-pub use homes::repair;
+pub use homes::{Care, repair};
 
 use heat::{COLD, HOT, Heat};
 
