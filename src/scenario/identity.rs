@@ -52,9 +52,9 @@ pub fn identify(value: Value, origin: Arc<Origin>) -> Identified {
             .push(Finding::note(codes::UNKNOWN_KIND, object.kind.clone(), message).at(object.span("/kind"), "skipped"));
         return refused(findings);
     }
-    match text_at(&object, "/metadata/name").or_else(|_| text_at(&object, "/metadata/generateName")) {
+    match text_at(&object, "/metadata/name").or_else(|()| text_at(&object, "/metadata/generateName")) {
         Ok(name) => object.name = name,
-        Err(_) => {
+        Err(()) => {
             findings.push(no_name(&object));
             return refused(findings);
         }

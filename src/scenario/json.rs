@@ -36,9 +36,9 @@ impl Scanner<'_> {
     fn document(&mut self, builder: &mut Builder<'_>) -> Result<(), Fault> {
         loop {
             if builder.inside() == Inside::MapKey {
-                self.key(builder)?
+                self.key(builder)?;
             } else {
-                self.value(builder)?
+                self.value(builder)?;
             }
             if self.after_value(builder)? {
                 return Ok(());
@@ -93,7 +93,7 @@ impl Scanner<'_> {
         let next = self.peek();
         let start = self.at;
         match next {
-            Some(b'{') | Some(b'[') => {
+            Some(b'{' | b'[') => {
                 self.at += 1;
                 builder.open(next == Some(b'['), (start, start + 1), 0)
             }

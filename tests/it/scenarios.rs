@@ -439,7 +439,7 @@ fn the_touchstone_shaves_its_peak_only_when_asked() {
 fn the_conflict_names_three_jobs_and_the_smallest_fixes() {
     let plan = planned(&assembled("conflict-named-fix"));
     let [conflict] = plan.infeasible.as_slice() else { panic!("one conflict, not {:?}", plan.infeasible) };
-    let mut names: Vec<&str> = conflict.workloads.iter().map(|key| key.name()).collect();
+    let mut names: Vec<&str> = conflict.workloads.iter().map(stagger::names::WorkloadKey::name).collect();
     names.sort_unstable();
     assert_eq!(names, ["eval-candidate", "refresh-embeddings", "train-ranker"]);
     assert!(conflict.irreducible);

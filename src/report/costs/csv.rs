@@ -42,6 +42,6 @@ fn record(report: &Report, group: &Group, scope: &str) -> Vec<String> {
     cells.extend(Cause::ALL.iter().map(|cause| amount(group.by_cause.get(cause))));
     let headline = group.per_verified_outcome();
     cells.extend([optional(headline.ok()), optional(group.per_good_outcome()), optional(group.per_attempt())]);
-    cells.push(headline.err().map_or_else(String::new, |why| why.message()));
+    cells.push(headline.err().map_or_else(String::new, super::unit_cost::Undefined::message));
     cells
 }

@@ -68,7 +68,7 @@ pub(super) fn releases(page: &Page<'_>) -> String {
             time(release.end),
             time(release.end_p90),
             release.finish_by.map_or_else(none, time),
-            release.slack.map_or_else(none, |slack| slack.human()),
+            release.slack.map_or_else(none, crate::units::Seconds::human),
             plan_text::verdict(release.verdict).to_owned(),
             reasons.join("; "),
         ];

@@ -108,7 +108,7 @@ fn mark(svg: &mut Svg, verdict: Verdict, x: Px, y: Px) {
     match verdict {
         Verdict::Late => svg.rect("dot late", (x - r, y - r), (px(10), px(10))),
         Verdict::AtRisk => {
-            svg.path("dot risk", &[(x, y - px(6)), (x + px(6), y), (x, y + px(6)), (x - px(6), y)], true)
+            svg.path("dot risk", &[(x, y - px(6)), (x + px(6), y), (x, y + px(6)), (x - px(6), y)], true);
         }
         _ => svg.circle("dot", (x, y), r),
     }

@@ -328,7 +328,7 @@ spec: {namespaceSelector: {matchLabels: {team: speech}}}
     "#]].assert_eq(&findings(&assembled(&contested)));
     let stamped = contested.replace("labels: {app: train,", "labels: {app: train, stagger.dev/tenant: speech,");
     let tenant = &assembled(&stamped).snapshot.workloads[0].tenant;
-    assert_eq!(tenant.as_ref().map(|tenant| tenant.as_str()), Some("speech"));
+    assert_eq!(tenant.as_ref().map(stagger::names::TenantId::as_str), Some("speech"));
 }
 
 #[test]

@@ -160,7 +160,7 @@ fn pointers(value: &Value, at: &str, into: &mut Vec<String>) {
             map.iter().for_each(|(key, inner)| pointers(inner, &format!("{at}/{}", key.replace('/', "~1")), into));
         }
         Value::Array(list) => {
-            list.iter().enumerate().for_each(|(index, inner)| pointers(inner, &format!("{at}/{index}"), into))
+            list.iter().enumerate().for_each(|(index, inner)| pointers(inner, &format!("{at}/{index}"), into));
         }
         _ => {}
     }
