@@ -1,6 +1,7 @@
 //! stagger: plan when GPU work starts, through Kueue, before asking for more GPUs.
 #![forbid(unsafe_code)]
 
+pub mod admission;
 pub mod api;
 pub mod calendar;
 pub mod cli;

@@ -5,6 +5,7 @@
 pub mod capacity_plan;
 pub mod crd;
 pub mod inventory;
+pub mod keys;
 pub mod manifest;
 pub mod quality_gate;
 pub mod rate_card;

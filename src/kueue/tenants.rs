@@ -9,11 +9,9 @@ use super::catalog::Catalog;
 use super::codes;
 use super::findings::Findings;
 use super::podsets::Submission;
+use crate::api::keys::TENANT;
 use crate::failure::Finding;
 use crate::names::TenantId;
-
-/// The label with a tenant's name that the webhook stamps.
-pub const TENANT: &str = "stagger.dev/tenant";
 
 pub struct Tenants<'a> {
     catalog: &'a Catalog<'a>,

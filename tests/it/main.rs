@@ -1,6 +1,7 @@
 //! The one integration-test binary: linking is what a test run waits for, so there is one for all modules.
 #![allow(clippy::unwrap_used, reason = "a test that meets the unexpected may end on the spot")]
 
+mod admission;
 mod assemble;
 mod books;
 mod brute;

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::api::keys::TENANT;
 use crate::api::slo::WorkloadSloSpec;
 use crate::kueue::catalog::Catalog;
 use crate::kueue::findings::Findings;
@@ -12,7 +13,7 @@ use crate::kueue::matching::Promises;
 use crate::kueue::podsets::{Coming, Submission};
 use crate::kueue::promise::{self, Promise as Promised};
 use crate::kueue::submissions;
-use crate::kueue::tenants::{TENANT, Tenants};
+use crate::kueue::tenants::Tenants;
 use crate::ledger::run::Run;
 use crate::names::{QueueName, TenantId, WorkloadKey};
 use crate::outcome::judge::Due;

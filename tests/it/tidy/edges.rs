@@ -17,11 +17,12 @@ const EDGES: &[(&str, &[&str])] = &[
     ("ledger", &[]),
     ("outcome", &["ledger"]),
     ("api", &[]),
+    ("admission", &["api"]),
     ("kueue", &["api", "plan"]),
     ("scenario", &["api", "kueue", "ledger", "outcome", "plan", "replay"]),
     ("replay", &["kueue", "plan"]),
     ("report", &["plan", "ledger", "outcome", "replay"]),
-    ("cli", &["api", "clock", "kueue", "ledger", "outcome", "plan", "replay", "report", "scenario"]),
+    ("cli", &["admission", "api", "clock", "kueue", "ledger", "outcome", "plan", "replay", "report", "scenario"]),
 ];
 
 /// What the planner may not name of the standard library's view of the world. Traits of `std::io` and a `Duration` are no view of it.

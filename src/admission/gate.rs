@@ -1,0 +1,163 @@
+//! Whether a new object waits for the plan.
+//!
+//! A gate is added where Kueue reads it, once, on what Kueue queues as a whole; everywhere else it would have no effect
+//! or hold work for ever. Each exception has its reason in `Gate`. What a user writes about himself (an owner, an origin)
+//! excuses nothing: it must be verified, or come from who may say so.
+
+use super::kinds::{self, Kind, Role};
+use super::object::{Metadata, Object};
+use super::queues::PodGroup;
+use super::review::Request;
+use super::templates;
+use super::world::World;
+use crate::api::keys::{
+    ELASTIC_JOB, GATE, GATES, MULTIKUEUE_ORIGIN, POD_GROUP, PREBUILT_WORKLOAD, QUEUE_NAME, SUSPENDING_PARENT,
+};
+
+/// The LocalQueue that Kueue gives to jobs that name none, where it exists.
+const DEFAULT_QUEUE: &str = "default";
+
+/// Whether our gate is added, and if not, why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Gate {
+    /// With the whole value of Kueue's annotation.
+    Add { gates: String, elastic: bool },
+    /// Its author asked for it already.
+    Present,
+    /// Its author asked for it where nobody would take it away.
+    Stranded { queue: String },
+    /// No queue, or none in a CapacityPlan in Enforce mode.
+    OutOfScope,
+    /// Part of a queued owner.
+    Child,
+    /// Kueue does not pass gates on for this kind.
+    Serving,
+    /// The gate is on the Workload that was made beforehand.
+    Prebuilt,
+    /// The group was released.
+    ReleasedGroup,
+    /// It was gated in its own cluster.
+    Copy,
+    /// Kueue's feature is off.
+    Unsupported,
+}
+
+impl Gate {
+    /// For the audit log; `None`: not worth a word.
+    #[must_use]
+    pub fn word(&self) -> Option<&'static str> {
+        match self {
+            Self::Add { elastic: false, .. } => Some("added"),
+            Self::Add { elastic: true, .. } => Some("added-elastic"),
+            Self::Present => Some("present"),
+            Self::Stranded { .. } => Some("stranded"),
+            Self::OutOfScope => None,
+            Self::Child => Some("child"),
+            Self::Serving => Some("serving"),
+            Self::Prebuilt => Some("prebuilt"),
+            Self::ReleasedGroup => Some("released-group"),
+            Self::Copy => Some("multikueue-copy"),
+            Self::Unsupported => Some("unsupported"),
+        }
+    }
+
+    #[must_use]
+    pub fn warning(&self) -> Option<String> {
+        match self {
+            Self::Stranded { queue } => {
+                Some(format!("no CapacityPlan in Enforce mode covers queue `{queue}`: nothing takes {GATE} away"))
+            }
+            Self::Unsupported => {
+                Some("Kueue ignores admission gates here (AdmissionGatedBy is off): not held".to_owned())
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Judges a new object.
+#[must_use]
+pub fn judge(request: &Request<'_>, kind: &Kind, object: &Object<'_>, world: &World) -> Gate {
+    let nothing = Metadata::default();
+    let meta = object.metadata.as_ref().unwrap_or(&nothing);
+    let written = meta.annotation(GATES).unwrap_or_default();
+    let present = holds(written);
+    let queue = queue(request, kind, object, meta, world);
+    let enforced = queue
+        .as_deref()
+        .and_then(|queue| world.queues.cluster_queue(&request.namespace, queue))
+        .is_some_and(|cluster_queue| world.queues.enforcing(cluster_queue).is_some());
+    if !enforced {
+        return if present { Gate::Stranded { queue: queue.unwrap_or_default() } } else { Gate::OutOfScope };
+    }
+    if kind.role == Role::Serving {
+        return Gate::Serving;
+    }
+    if is_child(request, kind, meta, world) {
+        return Gate::Child;
+    }
+    if meta.label(MULTIKUEUE_ORIGIN).is_some() && world.trusted.is_multikueue(request) {
+        return Gate::Copy;
+    }
+    if kind.role != Role::Workload && meta.label(PREBUILT_WORKLOAD).is_some() {
+        return Gate::Prebuilt;
+    }
+    let group = meta.label(POD_GROUP).filter(|_| kind.role == Role::Pod);
+    let released = |group: &str| world.queues.pod_group(&request.namespace, group) == Some(PodGroup::Released);
+    if group.is_some_and(released) {
+        return Gate::ReleasedGroup;
+    }
+    if world.queues.gates_ignored {
+        return Gate::Unsupported;
+    }
+    if present {
+        return Gate::Present;
+    }
+    let gates = if written.trim().is_empty() { GATE.to_owned() } else { format!("{written},{GATE}") };
+    Gate::Add { gates, elastic: meta.annotation(ELASTIC_JOB) == Some("true") }
+}
+
+/// Whether our gate is among those of an annotation's value.
+#[must_use]
+pub fn holds(gates: &str) -> bool {
+    gates.split(',').any(|gate| gate.trim() == GATE)
+}
+
+/// The LocalQueue that Kueue will put it in.
+fn queue(
+    request: &Request<'_>,
+    kind: &Kind,
+    object: &Object<'_>,
+    meta: &Metadata<'_>,
+    world: &World,
+) -> Option<String> {
+    if kind.role == Role::Workload {
+        return templates::text(object.spec, "queueName").map(|queue| queue.to_string());
+    }
+    let named = meta.label(QUEUE_NAME).filter(|queue| !queue.is_empty());
+    if let Some(named) = named {
+        return Some(named.to_owned());
+    }
+    // Kueue gives its default queue to jobs; pods, and sets of serving pods, must ask to be queued.
+    let defaulted = kind.role == Role::Job && kind.group != "apps" && meta.controller().is_none();
+    let exists = world.queues.cluster_queue(&request.namespace, DEFAULT_QUEUE).is_some();
+    (defaulted && exists).then(|| DEFAULT_QUEUE.to_owned())
+}
+
+/// Whether Kueue counts it as part of an owner. The word of who made it is taken from controllers only; others must name
+/// an owner that is really there.
+fn is_child(request: &Request<'_>, kind: &Kind, meta: &Metadata<'_>, world: &World) -> bool {
+    let believed = world.trusted.is_controller(request);
+    if kind.role == Role::Pod && believed && meta.annotation(SUSPENDING_PARENT).is_some() {
+        return true;
+    }
+    let Some(owner) = meta.controller() else { return false };
+    let verified = believed || world.owners.verify(&request.namespace, owner).is_some();
+    match kind.role {
+        // Kueue makes the Workload of a job and copies the job's gates onto it.
+        Role::Workload => verified,
+        // A Deployment's pods are queued one by one, without a gate from above.
+        Role::Pod if owner.group() == "apps" && &*owner.kind == "ReplicaSet" => verified,
+        _ => verified && kinds::is_queued_owner(owner.group(), &owner.kind),
+    }
+}

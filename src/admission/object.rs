@@ -1,0 +1,118 @@
+//! The part of an object that is read: its metadata, borrowed from the request's bytes.
+
+use std::borrow::{Borrow, Cow};
+use std::collections::BTreeMap;
+use std::ops::Deref;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// Text that is borrowed where JSON wrote it without escapes.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default, Deserialize)]
+#[serde(transparent)]
+pub struct Text<'a>(#[serde(borrow)] pub Cow<'a, str>);
+
+impl Deref for Text<'_> {
+    type Target = str;
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Borrow<str> for Text<'_> {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
+impl AsRef<str> for Text<'_> {
+    fn as_ref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl PartialEq<str> for Text<'_> {
+    fn eq(&self, other: &str) -> bool {
+        self.0 == other
+    }
+}
+
+impl PartialEq<&str> for Text<'_> {
+    fn eq(&self, other: &&str) -> bool {
+        self.0 == *other
+    }
+}
+
+/// An object of any kind. What is not named here is skipped.
+#[derive(Debug, Default, Deserialize)]
+pub struct Object<'a> {
+    #[serde(borrow)]
+    pub metadata: Option<Metadata<'a>>,
+    #[serde(borrow)]
+    pub spec: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub status: Option<&'a RawValue>,
+}
+
+/// Labels or annotations. `None`: the map is missing or null.
+pub type Entries<'a> = Option<BTreeMap<Text<'a>, Text<'a>>>;
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Metadata<'a> {
+    /// Empty where the name will be generated.
+    #[serde(borrow)]
+    pub name: Option<Text<'a>>,
+    #[serde(borrow)]
+    pub labels: Entries<'a>,
+    #[serde(borrow)]
+    pub annotations: Entries<'a>,
+    #[serde(borrow)]
+    pub owner_references: Option<Vec<OwnerReference<'a>>>,
+    #[serde(borrow)]
+    pub deletion_timestamp: Option<Text<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct OwnerReference<'a> {
+    #[serde(borrow)]
+    pub api_version: Text<'a>,
+    #[serde(borrow)]
+    pub kind: Text<'a>,
+    #[serde(borrow)]
+    pub name: Text<'a>,
+    #[serde(borrow)]
+    pub uid: Text<'a>,
+    pub controller: Option<bool>,
+}
+
+impl OwnerReference<'_> {
+    #[must_use]
+    pub fn group(&self) -> &str {
+        self.api_version.split_once('/').map_or("", |(group, _)| group)
+    }
+}
+
+impl<'a> Metadata<'a> {
+    #[must_use]
+    pub fn label(&self, key: &str) -> Option<&str> {
+        self.labels.as_ref()?.get(key).map(Text::as_ref)
+    }
+
+    #[must_use]
+    pub fn annotation(&self, key: &str) -> Option<&str> {
+        self.annotations.as_ref()?.get(key).map(Text::as_ref)
+    }
+
+    /// The one owner that made the object, by its own word.
+    #[must_use]
+    pub fn controller(&self) -> Option<&OwnerReference<'a>> {
+        self.owner_references.as_ref()?.iter().find(|owner| owner.controller == Some(true))
+    }
+
+    #[must_use]
+    pub fn is_being_deleted(&self) -> bool {
+        self.deletion_timestamp.is_some()
+    }
+}

@@ -1,0 +1,44 @@
+//! The labels and annotations that are read and written on objects, ours and Kueue's: one spelling for webhook, policies
+//! and planner.
+
+/// What every key of ours begins with.
+pub const PREFIX: &str = "stagger.dev/";
+
+/// Label: the GpuTenant's name, for people.
+pub const TENANT: &str = "stagger.dev/tenant";
+/// Label: the GpuTenant's UID, the key of record.
+pub const TENANT_UID: &str = "stagger.dev/tenant-uid";
+/// Label: the session of an agent, as its tenant names sessions.
+pub const AGENT_SESSION: &str = "stagger.dev/agent-session";
+
+/// Annotation: the WorkloadSLO that speaks for a job. Its author writes it.
+pub const SLO: &str = "stagger.dev/slo";
+/// Annotation: when the plan starts it.
+pub const PLANNED_START: &str = "stagger.dev/planned-start";
+/// Annotation: the plan that says so.
+pub const PLAN: &str = "stagger.dev/plan";
+/// Annotation: why an object carries no plain tenant: `ambiguous` or `fallback`.
+pub const ATTRIBUTION: &str = "stagger.dev/attribution";
+
+/// Labels that only stagger writes.
+pub const PROTECTED_LABELS: [&str; 3] = [TENANT, TENANT_UID, AGENT_SESSION];
+/// Annotations that only stagger writes.
+pub const PROTECTED_ANNOTATIONS: [&str; 3] = [PLANNED_START, PLAN, ATTRIBUTION];
+
+/// Kueue's annotation with the names, separated by commas, of all gates that hold a workload.
+pub const GATES: &str = "kueue.x-k8s.io/admission-gated-by";
+/// Our gate among them.
+pub const GATE: &str = "stagger.dev/planner";
+
+/// Label: the LocalQueue.
+pub const QUEUE_NAME: &str = "kueue.x-k8s.io/queue-name";
+/// Label of a job whose Workload was made beforehand; Kueue then reads no gate from the job.
+pub const PREBUILT_WORKLOAD: &str = "kueue.x-k8s.io/prebuilt-workload-name";
+/// Label: the group of pods that are queued as one.
+pub const POD_GROUP: &str = "kueue.x-k8s.io/pod-group-name";
+/// Annotation on pods that are part of a queued parent.
+pub const SUSPENDING_PARENT: &str = "kueue.x-k8s.io/pod-suspending-parent";
+/// Label on the copies that MultiKueue makes in worker clusters.
+pub const MULTIKUEUE_ORIGIN: &str = "kueue.x-k8s.io/multikueue-origin";
+/// Annotation of jobs that may change their size while they run.
+pub const ELASTIC_JOB: &str = "kueue.x-k8s.io/elastic-job";

@@ -1,0 +1,11 @@
+//! The webhook's verb: what is stamped, gated, restored and refused.
+
+mod forgery;
+mod gates;
+mod history;
+mod laws;
+mod reviews;
+mod stamps;
+mod tenants;
+mod validation;
+mod world;
