@@ -15,6 +15,7 @@ pub mod history;
 pub mod kinds;
 mod object;
 mod owners;
+pub mod policy;
 mod queues;
 mod review;
 mod templates;

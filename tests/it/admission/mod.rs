@@ -4,6 +4,7 @@ mod forgery;
 mod gates;
 mod history;
 mod laws;
+mod policies;
 mod reviews;
 mod stamps;
 mod tenants;
