@@ -3,7 +3,6 @@
 //! `cargo bench --bench plan -- FILE late|peak MILLIS [SEED]` prints one line of comma-separated figures. The driver
 //! `benches/compare.py` makes the instances, runs CP-SAT beside it in the same run, and sets the ratios.
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
-#![expect(clippy::disallowed_methods, reason = "arguments come from outside")]
 
 mod instance;
 

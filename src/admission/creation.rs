@@ -125,7 +125,7 @@ fn tell(
     let top_level = kind.role == Role::Job && meta.and_then(Metadata::controller).is_none();
     match &attribution.by {
         By::Ambiguous(_) => {
-            decision.warn(&format!("several GpuTenants share namespace {}; nobody is charged", &*request.namespace))
+            decision.warn(&format!("several GpuTenants share namespace {}; nobody is charged", &*request.namespace));
         }
         By::Nobody if top_level && !world.directory.tenants().is_empty() => {
             decision.warn(&format!("namespace {} has no GpuTenant; its use is unattributed", &*request.namespace));

@@ -13,6 +13,7 @@ pub(super) fn listen() {
     LISTENING.call_once(|| {
         let _without_handler = ctrlc::set_handler(|| {
             if PRESSED.fetch_add(1, Ordering::SeqCst) >= 1 {
+                #[expect(clippy::exit, clippy::disallowed_methods, reason = "a handler has nobody to return to")]
                 std::process::exit(i32::from(Exit::Interrupted.number()));
             }
         });

@@ -55,6 +55,7 @@ struct Cli {
 }
 
 #[derive(Debug, Subcommand)]
+#[expect(clippy::large_enum_variant, reason = "there is one, parsed once")]
 enum Verb {
     Demo(demo::DemoArgs),
     Plan(plan::PlanArgs),

@@ -57,7 +57,7 @@ impl Watch for Ticker {
         let line = line(progress, now, self.limit_millis);
         let length = line.chars().count();
         let before = last.1;
-        eprint!("\r{line:before$}");
+        super::shell::talk(&format!("\r{line:before$}"));
         *last = (Some(now), length);
     }
 }

@@ -130,22 +130,18 @@ impl Shell {
         };
         // `Severity` is ordered from the gravest.
         let told: Vec<Finding> = findings.iter().filter(|finding| finding.severity <= least).cloned().collect();
-        self.say(&self.diagnostics(&told, self.colour_talk));
+        self.say(&rendered(&told, self.colour_talk));
     }
 
     /// Findings as text for standard output, where they are the answer.
     pub(super) fn findings_as_data(&self, findings: &[Finding]) -> String {
-        self.diagnostics(findings, self.colour_data)
-    }
-
-    fn diagnostics(&self, findings: &[Finding], styled: bool) -> String {
-        diagnostics::render(findings, diagnostics::Look { styled, ..diagnostics::Look::default() })
+        rendered(findings, self.colour_data)
     }
 
     /// Raw text on standard error; if that is gone there is nobody to tell.
+    #[expect(clippy::unused_self, reason = "talking is the shell's business, wherever its words go")]
     pub(super) fn say(&self, text: &str) {
-        let mut out = io::stderr().lock();
-        let _gone = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+        talk(text);
     }
 
     fn styled(&self, text: &str, colour: AnsiColor) -> String {
@@ -153,7 +149,21 @@ impl Shell {
     }
 }
 
+/// Raw text on standard error; if that is gone there is nobody to tell.
+pub(super) fn talk(text: &str) {
+    let mut out = io::stderr().lock();
+    let _gone = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+fn rendered(findings: &[Finding], styled: bool) -> String {
+    diagnostics::render(findings, diagnostics::Look { styled, ..diagnostics::Look::default() })
+}
+
 /// A flag first, then NO_COLOR, then FORCE_COLOR and CLICOLOR_FORCE, then whether anybody looks. Empty means unset.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the terminal's wishes are in the environment, and this is where they are read"
+)]
 fn colour(when: When, terminal: bool) -> bool {
     let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let on = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0");
@@ -167,6 +177,7 @@ fn colour(when: When, terminal: bool) -> bool {
 }
 
 /// Unless the locale says otherwise: most logs that set none are read as UTF-8.
+#[expect(clippy::disallowed_methods, reason = "the locale is in the environment, and this is where it is read")]
 fn speaks_unicode() -> bool {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
         .iter()

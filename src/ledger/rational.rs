@@ -15,6 +15,10 @@ pub struct Ratio {
 /// The most decimal places a number may be written with: 10^36 still leaves room for a factor within 128 bits.
 const DECIMAL_PLACES_MAX: usize = 36;
 
+#[expect(
+    clippy::should_implement_trait,
+    reason = "sums and products may not fit, so they are options; operators cannot say so"
+)]
 impl Ratio {
     pub const ZERO: Self = Self { numerator: 0, denominator: 1 };
     pub const ONE: Self = Self { numerator: 1, denominator: 1 };

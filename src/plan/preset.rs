@@ -219,7 +219,7 @@ fn lowest_cost(desk: &Desk<'_>, mut board: Board<'_>, proof: &mut Proof, effort:
     effort.tell(Phase::LocalSearch, LevelName::Cost, 0, None);
     let price = Cost::new(desk, board.model);
     let mut dice = Dice::new(desk.policy.seed, 3);
-    lower_sum(&mut board, &price, price.floor(), &mut dice, &mut effort.slice(50));
+    lower_sum(&mut board, &price, 0, &mut dice, &mut effort.slice(50));
     if desk.snapshot.workloads.is_empty() {
         proof.learn(LevelName::Cost, 0, Kind::Trivial);
     }
@@ -318,10 +318,6 @@ impl<'m> Cost<'m> {
             (self.sums[used.lane][end] - self.sums[used.lane][place.start]) * i128::from(used.amount)
         };
         option.uses.iter().map(of).sum()
-    }
-
-    fn floor(&self) -> i128 {
-        0
     }
 }
 

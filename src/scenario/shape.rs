@@ -223,7 +223,7 @@ impl<'a> Walk<'a> {
             _ => {
                 let message = format!("{shown} is {}, expected {}", describe(value, raw.as_deref()), kind.expected());
                 let scalar = raw.filter(|_| !value.is_object() && !value.is_array());
-                (message, scalar.and_then(|raw| kind.from_other(value, &raw)))
+                (message, scalar.and_then(|raw| kind.how_to_write(value, &raw)))
             }
         };
         let finding = self.finding(kind.code(), pointer, message, kind.label());
@@ -329,9 +329,8 @@ pub fn field(pointer: &str) -> String {
     let mut shown = String::new();
     for segment in pointer.split('/').skip(1) {
         let segment = segment.replace("~1", "/").replace("~0", "~");
-        if !segment.is_empty() && segment.bytes().all(|byte| byte.is_ascii_digit()) {
-            shown.push_str(&format!("[{segment}]"));
-        } else if segment.contains(['.', '/']) {
+        let index = !segment.is_empty() && segment.bytes().all(|byte| byte.is_ascii_digit());
+        if index || segment.contains(['.', '/']) {
             shown.push_str(&format!("[{segment}]"));
         } else {
             let dot = if shown.is_empty() { "" } else { "." };

@@ -121,7 +121,7 @@ impl Written {
 
     /// How to write a value that is not text. `raw`: as it stands in the file.
     #[must_use]
-    pub fn from_other(self, value: &Value, raw: &str) -> Option<String> {
+    pub fn how_to_write(self, value: &Value, raw: &str) -> Option<String> {
         match (self, value) {
             (Self::Duration, Value::Number(_)) => {
                 let seconds = format!("{raw}s");

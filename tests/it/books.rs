@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use stagger::failure::SourceFile;
+use stagger::ledger::charge::Term;
 use stagger::ledger::price::{Input as Pricing, price};
 use stagger::ledger::run::Window;
 use stagger::outcome::read::{Known, Read, Subject, read as read_outcomes};
@@ -134,7 +135,6 @@ fn the_files_of_a_plan_are_the_books_of_a_report() {
     );
     // One hour at 2.50 and, from 22:00 in Madrid on, one at 1.00: 3.50 a GPU. One GPU is guaranteed, one borrowed.
     let sum = |term| report.total.by_term.get(&term).copied().unwrap_or(Money::ZERO).decimal();
-    use stagger::ledger::charge::Term;
     assert_eq!([sum(Term::Guaranteed), sum(Term::Borrowed), sum(Term::Adjustment)], ["3.50", "3.50", "-0.70"]);
     assert_eq!((sum(Term::Allocated), sum(Term::Overhead)), ("0.20".to_owned(), "2.00".to_owned()));
     let sums = report.reconciliation;

@@ -6,6 +6,7 @@ use serde_json::json;
 use stagger::cli::diagnostics::{Look, count, json as to_json, render};
 use stagger::failure::{Finding, SourceFile, Span};
 
+#[expect(clippy::unnecessary_wraps, reason = "findings take an optional place")]
 fn span(text: &str, start: usize, end: usize) -> Option<Span> {
     let file = Arc::new(SourceFile { path: "a.yaml".to_owned(), text: text.to_owned() });
     Some(Span { file, start, end })

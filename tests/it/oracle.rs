@@ -230,8 +230,6 @@ mod tests {
             let (snapshot, policy) = tiny::any(seed);
             let Some((best, _)) = optimum(&snapshot, &policy) else { continue };
             let policy = Policy { step_limit: Some(3_000), ..policy };
-            // Shown only when something below panics.
-            println!("seed {seed}");
             let plan = propose(&snapshot, &policy, &Unwatched);
             let levels = plan.quality.levels.iter();
             for (level, (name, value)) in levels.zip(&best) {

@@ -74,9 +74,9 @@ fn hostile_page() -> String {
         release.workload = HOSTILE.into();
         release.tenant = Some(HOSTILE.into());
         release.cluster_queue = HOSTILE.into();
-        release.reasons[0].message = HOSTILE.to_owned();
+        HOSTILE.clone_into(&mut release.reasons[0].message);
     }
-    plan.infeasible[0].message = HOSTILE.to_owned();
+    HOSTILE.clone_into(&mut plan.infeasible[0].message);
     for work in &mut snapshot.running {
         work.key = HOSTILE.into();
     }

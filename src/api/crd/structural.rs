@@ -49,7 +49,7 @@ impl Unfold<'_> {
             return enumeration(schema, words);
         }
         let mut unfolded = Map::new();
-        self.kind(schema, &mut unfolded);
+        Self::kind(schema, &mut unfolded);
         for keyword in COPIED {
             if let Some(value) = schema.get(*keyword) {
                 unfolded.insert((*keyword).to_owned(), value.clone());
@@ -59,7 +59,7 @@ impl Unfold<'_> {
         unfolded
     }
 
-    fn kind(&self, schema: &Value, unfolded: &mut Map<String, Value>) {
+    fn kind(schema: &Value, unfolded: &mut Map<String, Value>) {
         let kinds: Vec<&str> = match &schema["type"] {
             Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).collect(),
             kind => kind.as_str().into_iter().collect(),

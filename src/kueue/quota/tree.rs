@@ -254,10 +254,9 @@ fn bottom_up(nodes: &[Links]) -> Vec<usize> {
             path.push(node);
             at = nodes[node].parent;
         }
-        let mut depth = at.and_then(|node| depths[node]).map_or(0, |depth| depth + 1);
-        for node in path.into_iter().rev() {
+        let top = at.and_then(|node| depths[node]).map_or(0, |depth| depth + 1);
+        for (depth, node) in (top..).zip(path.into_iter().rev()) {
             depths[node] = Some(depth);
-            depth += 1;
         }
     }
     let mut order: Vec<usize> = (0..nodes.len()).collect();

@@ -163,7 +163,7 @@ fn event(file: &Arc<SourceFile>, log: &Log, subject: &Subject) -> Result<Event, 
             state: state(log),
         },
         supersedes: about.supersedes,
-        place: whole(file),
+        place: Some(whole(file)),
     })
 }
 

@@ -113,7 +113,7 @@ fn event(file: &Arc<SourceFile>, results: &Results, subject: &Subject) -> Result
             state: state(results),
         },
         supersedes: about.supersedes,
-        place: whole(file),
+        place: Some(whole(file)),
     })
 }
 

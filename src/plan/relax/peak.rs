@@ -15,7 +15,7 @@ use crate::plan::solve::{COLUMNS_MAX, minimize};
 use super::{adopt, bound_model, is_exact, limits, losses_on, relaxation};
 
 /// A bound on Σ weight × peak of all plans that lose no more than the board, from at most `percent` of the time.
-#[must_use] 
+#[must_use]
 pub fn peak_bound(desk: &Desk<'_>, board: &Board<'_>, totals: &[Total], percent: u64, effort: &Effort<'_>) -> i128 {
     let model = bound_model(desk);
     let (hard, soft) = losses_on(&desk.model, board);

@@ -46,10 +46,10 @@ pub fn repair(
     let mut roamers: Vec<usize> = Vec::new();
     let mut has_roamed = vec![false; homes.len()];
     let mut away = 0_i64;
-    for job in 0..homes.len() {
+    for (job, roamed) in has_roamed.iter_mut().enumerate() {
         if is_away(job, run.board.places[job]) {
             away += 1;
-            has_roamed[job] = true;
+            *roamed = true;
             roamers.push(job);
         }
     }

@@ -31,7 +31,7 @@ pub fn adopt(snapshot: &Snapshot, policy: &Policy, from: &Plan, own: &Plan) -> O
     let values = levels::values(snapshot, policy, &stands, &summary);
     let quality = quality(own, &values);
     let mut plan = stand::draft(snapshot, policy, &stands, quality.levels.clone(), quality);
-    plan.input_digest = own.input_digest.clone();
+    plan.input_digest.clone_from(&own.input_digest);
     plan.before = Before { all_at_once: summary::all_at_once(snapshot), kueue_alone: None };
     explain::reasons(snapshot, policy, &mut plan.releases);
     let sound = check(snapshot, policy, &plan).iter().all(|finding| finding.severity != Severity::Error);

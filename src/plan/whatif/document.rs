@@ -145,7 +145,7 @@ impl Writer<'_> {
     fn smallest(&self) -> Value {
         let smallest = &self.what_if.smallest;
         let Some(best) = &smallest.best else {
-            let pools: Vec<Value> = smallest.per_pool.iter().map(|pool| self.smallest_pool(pool)).collect();
+            let pools: Vec<Value> = smallest.per_pool.iter().map(Self::smallest_pool).collect();
             return if pools.is_empty() { Value::Null } else { json!({"pool": Value::Null, "perPool": pools}) };
         };
         let sizes = |sizes: &[crate::units::Amount]| -> Vec<Value> {
@@ -176,7 +176,7 @@ impl Writer<'_> {
             "endsAt": row.and_then(Row::ends_at).map(|at| self.time(at)),
             "makespanSeconds": row.map(|row| row.summary.makespan.0),
             "hourlyCost": self.money(best.hourly),
-            "perPool": smallest.per_pool.iter().map(|pool| self.smallest_pool(pool)).collect::<Vec<_>>(),
+            "perPool": smallest.per_pool.iter().map(Self::smallest_pool).collect::<Vec<_>>(),
             "points": points.collect::<Vec<_>>(),
             "poolsLeftOut": smallest.left_out,
         });
@@ -186,7 +186,7 @@ impl Writer<'_> {
         value
     }
 
-    fn smallest_pool(&self, pool: &SmallestPool) -> Value {
+    fn smallest_pool(pool: &SmallestPool) -> Value {
         json!({
             "flavor": pool.flavor.as_str(),
             "resource": pool.resource.as_str(),

@@ -192,7 +192,7 @@ impl<'a> Judge<'a> {
             let message = format!("{} has both a one-off stretch and `recurring`", super::shape::field(pointer));
             let finding = self.out_of_place(code, surplus, message, "one of the two");
             finding.hint = Some(format!("keep {start} and {end}, or keep recurring"));
-        } else if !recurs && !open && !(has_start && has_end) {
+        } else if !(recurs || open || has_start && has_end) {
             let lacks = match (has_start, has_end) {
                 (false, false) => format!("neither {start} and {end} nor recurring"),
                 (true, false) => format!("a {start} but no {end}"),

@@ -17,7 +17,7 @@ fn an_answer_is_a_review_with_the_uid_and_a_base64_patch() {
     assert_eq!(review["response"]["uid"], "u-1");
     assert_eq!(review["response"]["patchType"], "JSONPatch");
     let patch = review["response"]["patch"].as_str().unwrap();
-    assert!(patch.starts_with("W3sib3AiOiJhZGQi") && patch.len() % 4 == 0, "{patch}");
+    assert!(patch.starts_with("W3sib3AiOiJhZGQi") && patch.len().is_multiple_of(4), "{patch}");
     assert_eq!(review["response"]["auditAnnotations"]["tenant-uid"], "uid-of-nlp");
 }
 
