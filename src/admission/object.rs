@@ -2,9 +2,13 @@
 
 use std::borrow::{Borrow, Cow};
 use std::collections::BTreeMap;
+use std::fmt;
+use std::marker::PhantomData;
 use std::ops::Deref;
 
-use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 /// Text that is borrowed where JSON wrote it without escapes.
@@ -46,12 +50,40 @@ impl PartialEq<&str> for Text<'_> {
 /// An object of any kind. What is not named here is skipped.
 #[derive(Debug, Default, Deserialize)]
 pub struct Object<'a> {
-    #[serde(borrow)]
+    #[serde(borrow, default, deserialize_with = "object")]
     pub metadata: Option<Metadata<'a>>,
     #[serde(borrow)]
     pub spec: Option<&'a RawValue>,
     #[serde(borrow)]
     pub status: Option<&'a RawValue>,
+}
+
+/// Reads a JSON object or null, and not the list of its fields that serde would take for one: what cannot be patched is
+/// not an object.
+///
+/// # Errors
+/// When it is anything else.
+pub fn object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Option<T>, D::Error> {
+    struct Map<T>(PhantomData<T>);
+    impl<'de, T: Deserialize<'de>> Visitor<'de> for Map<T> {
+        type Value = Option<T>;
+        fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+            formatter.write_str("a JSON object")
+        }
+        fn visit_none<E>(self) -> Result<Self::Value, E> {
+            Ok(None)
+        }
+        fn visit_unit<E>(self) -> Result<Self::Value, E> {
+            Ok(None)
+        }
+        fn visit_some<D: Deserializer<'de>>(self, from: D) -> Result<Self::Value, D::Error> {
+            from.deserialize_map(self)
+        }
+        fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+            T::deserialize(MapAccessDeserializer::new(map)).map(Some)
+        }
+    }
+    from.deserialize_option(Map(PhantomData))
 }
 
 /// Labels or annotations. `None`: the map is missing or null.

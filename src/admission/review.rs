@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::object::{Metadata, Object, Text};
+use super::object::{Metadata, Object, Text, object};
 
 /// The request and the uid to answer with.
 #[derive(Debug)]
@@ -43,9 +43,9 @@ pub struct Request<'a> {
     pub operation: Verb,
     #[serde(borrow, default)]
     pub user_info: User<'a>,
-    #[serde(borrow)]
+    #[serde(borrow, default, deserialize_with = "object")]
     pub object: Option<Object<'a>>,
-    #[serde(borrow)]
+    #[serde(borrow, default, deserialize_with = "object")]
     pub old_object: Option<Object<'a>>,
     /// Answered as any other: the answer is all we do.
     pub dry_run: Option<bool>,

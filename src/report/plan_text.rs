@@ -87,7 +87,7 @@ fn row(plan: &Plan, release: &Release, wide: bool) -> Vec<String> {
     }
     cells.push(time(release.end_p90));
     cells.push(release.finish_by.map_or_else(none, time));
-    cells.push(release.slack.map_or_else(none, super::super::units::Seconds::human));
+    cells.push(release.slack.map_or_else(none, crate::units::Seconds::human));
     cells.push(verdict(release.verdict).to_owned());
     if wide {
         cells.push(release.pieces.len().to_string());

@@ -160,3 +160,12 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_list_is_not_taken_for_an_object() {
+    for object in [json!([null, null, null]), json!({"metadata": [null, null, null, null, null]})] {
+        let body = ask("CREATE", "", "pods").object(object).body();
+        let told = parse(body.as_bytes()).map(|review| review.uid).unwrap_err();
+        assert!(!told.uid.is_empty() && told.why.contains("a JSON object"), "{told:?}");
+    }
+}
