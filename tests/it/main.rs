@@ -40,6 +40,7 @@ mod outcome_read;
 mod outcome_settle;
 mod peers;
 mod planned;
+mod planted;
 mod price_lists;
 mod quota;
 mod read;
