@@ -70,3 +70,20 @@ fn no_deadline_of_a_planted_problem_with_hundreds_of_workloads_is_missed() {
 fn no_deadline_of_a_planted_problem_with_thousands_of_workloads_is_missed() {
     assert_eq!(missed(&planted(1, 3_000, 8), 1), 0);
 }
+
+#[test]
+fn work_shorter_than_a_slot_of_a_long_horizon_is_planned_as_well() {
+    let mut given = given().queue("batch", 2);
+    for number in 0..40 {
+        given = given
+            .job(&format!("short-{number}"), 1 + number % 2)
+            .runtime(1 + number % 3, 1 + number % 3)
+            .due(at(20 + number % 7));
+    }
+    // A month ahead, to the minute: far more minutes than there may be slots.
+    given = given.job("last", 1).runtime(11, 11).not_before(at(29 * 1_440 + 7)).due(at(29 * 1_440 + 20));
+    given.snapshot.horizon_end = at(30 * 1_440 + 1);
+    let plan = propose(&given.snapshot, &Policy::default(), &Unwatched);
+    assert_eq!(plan.releases.len(), 41);
+    assert!(plan.summary.late > 0, "more is due than two GPUs can do");
+}

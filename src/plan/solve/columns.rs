@@ -161,7 +161,8 @@ impl<'p, 'a> Rounds<'p, 'a> {
                     }
                 }
                 for (row, from, _, _) in program.takes(Column { class, place: Place { option, start: starts.start } }) {
-                    reach[row][from..starts.end].fill(true);
+                    // What is shorter than a slot may start at the very end, where there is no slot.
+                    reach[row][from..starts.end.min(program.model.slots())].fill(true);
                 }
             }
         }
