@@ -7,6 +7,7 @@
 //! any lookup in the request path, and Kubernetes' own types.
 
 mod answer;
+mod assemble;
 mod creation;
 mod draft;
 mod gate;
@@ -18,12 +19,15 @@ mod owners;
 pub mod policy;
 mod queues;
 mod review;
+pub mod server;
 mod templates;
 mod tenancy;
+pub mod tls;
 mod validate;
 mod world;
 
 pub use answer::{Decision, Operation, Outcome, WARNING_BYTES_MAX, respond};
+pub use assemble::assemble;
 pub use owners::{LiveOwner, Owners};
 pub use queues::{ClusterQueue, LocalQueue, PodGroup, Queues};
 pub use review::{Request, Review, Unreadable, Verb, parse, uid_of};

@@ -27,6 +27,7 @@ mod report;
 mod shell;
 mod solve;
 mod version;
+mod webhook;
 mod whatif;
 mod whatif_chance;
 mod whatif_flags;
@@ -67,6 +68,7 @@ enum Verb {
     Import(import::ImportArgs),
     Report(report::ReportArgs),
     Prices(prices::PricesArgs),
+    Webhook(webhook::WebhookArgs),
     Crds(crds::CrdsArgs),
     Completion(completion::CompletionArgs),
     Version(version::VersionArgs),
@@ -115,6 +117,7 @@ fn run(verb: Verb, shell: &Shell) -> Result<Exit, Failed> {
         Verb::Import(args) => import::run(args, shell),
         Verb::Report(args) => report::run(args, shell),
         Verb::Prices(args) => prices::run(args, shell),
+        Verb::Webhook(args) => webhook::run(&args, shell),
         Verb::Crds(args) => crds::run(&args, shell),
         Verb::Completion(args) => completion::run(args, shell),
         Verb::Version(args) => version::run(args, shell),

@@ -58,6 +58,7 @@ mod simulate_laws;
 mod summary;
 mod tidy;
 mod tiny;
+mod webhook;
 mod whatif;
 mod whatif_cli;
 mod world;

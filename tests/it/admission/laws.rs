@@ -156,7 +156,7 @@ proptest! {
         let _unreadable = parse(&body);
         let body = json!({"apiVersion": "admission.k8s.io/v1", "request": request}).to_string();
         if let Ok(review) = parse(body.as_bytes()) {
-            decide(&review.request, &cluster(Mode::Protect));
+            let _answered = decide(&review.request, &cluster(Mode::Protect));
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The webhook's verb: what is stamped, gated, restored and refused.
 
+mod assembled;
 mod forgery;
 mod gates;
 mod history;
@@ -9,4 +10,4 @@ mod reviews;
 mod stamps;
 mod tenants;
 mod validation;
-mod world;
+pub mod world;
