@@ -20,12 +20,13 @@ use super::load;
 use super::shell::Shell;
 use crate::admission::policy::{NAMESPACE, SERVICE};
 use crate::admission::server::{Phase, Webhook, serve, serve_probes};
-use crate::admission::tls::rotate::{Material, Step};
-use crate::admission::tls::{Identity, Served, issue};
+use crate::admission::tls::issue::{self, Issued};
+use crate::admission::tls::{self, Identity, Served};
 use crate::admission::{Mode, assemble};
 use crate::api::manifest::Manifest;
 use crate::clock;
 use crate::scenario::{self, Limits};
+use crate::units::Timestamp;
 
 /// A kubelet brings a new Secret into the pod within a minute or two; ten seconds more go unnoticed.
 const LOOK_AGAIN: Duration = Duration::from_secs(10);
@@ -137,6 +138,9 @@ async fn process(args: &WebhookArgs, shell: &Shell) -> Result<Exit, Failed> {
             _ = term.recv() => break,
             _ = tokio::signal::ctrl_c() => break,
             _ = ticks.tick() => {
+                if let Some(Err(failed)) = args.self_signed.as_ref().map(|folder| self_signed(folder, &names)) {
+                    shell.error(&failed.message);
+                }
                 reload(&files, &mut read, &webhook, shell);
                 match learn_anew(args, &webhook, shell, &known) {
                     Ok(changed) => known = changed.unwrap_or(known),
@@ -168,29 +172,45 @@ fn files(args: &WebhookArgs, names: &[String]) -> Result<Files, Failed> {
     }
 }
 
-/// Certificates in a folder: kept while they hold for a while yet, else made anew. One process owns the folder.
+/// Certificates in a folder, made where they are missing or near their end. The authority stays for its two years, so
+/// that what was copied from ca.crt goes on holding; one process owns the folder.
 fn self_signed(folder: &Path, names: &[String]) -> Result<Files, Failed> {
     let at = |name: &str| folder.join(name);
     let files = Files { cert: at("tls.crt"), key: at("tls.key"), ca: Some(at("ca.crt")) };
+    let now = clock::now();
     // What is there is used while it will be accepted for a third of a leaf's life to come.
-    let soon = crate::units::Timestamp(clock::now().0 + issue::LEAF_LIFE.0 / 3);
+    let soon = Timestamp(now.0 + issue::LEAF_LIFE.0 / 3);
     let kept = pem(&files).ok().and_then(|read| Some((identity(&read).ok()?, read.2?)));
     if kept.is_some_and(|(identity, bundle)| identity.is_trusted(&bundle, &names[0], soon)) {
         return Ok(files);
     }
     fs::create_dir_all(folder).map_err(|error| Failed::file("make", &folder.display().to_string(), error))?;
-    let now = clock::now();
     let failed = |error| Failed::usage(format!("failed to {error}"));
-    let made = Material::default().after(Step::AddAuthority, names, now).map_err(failed)?;
-    let made = made.after(Step::IssueLeaf, names, now).map_err(failed)?;
-    let bundle = made.bundle();
-    let leaf = made.leaf.ok_or_else(|| Failed { exit: Exit::Bug, ..Failed::usage("no certificate was made") })?;
-    for (path, text, private) in
-        [(at("ca.crt"), bundle, false), (at("tls.key"), leaf.key, true), (at("tls.crt"), leaf.certificate, false)]
-    {
-        write(&path, &text, private).map_err(|error| Failed::file("write", &path.display().to_string(), error))?;
-    }
+    let put = |name: &str, text: &str, private: bool| {
+        write(&at(name), text, private).map_err(|error| Failed::file("write", &at(name).display().to_string(), error))
+    };
+    let lasting = authority(&at("ca.crt"), &at("ca.key")).filter(|known| known.ends.0 - now.0 > issue::LEAF_LIFE.0);
+    let authority = match lasting {
+        Some(known) => known,
+        None => {
+            let made = issue::authority(now).map_err(failed)?;
+            put("ca.key", &made.key, true)?;
+            put("ca.crt", &made.certificate, false)?;
+            made
+        }
+    };
+    let leaf = issue::leaf(&authority, names, now).map_err(failed)?;
+    put("tls.key", &leaf.key, true)?;
+    put("tls.crt", &leaf.certificate, false)?;
     Ok(files)
+}
+
+/// The authority that was made before.
+fn authority(certificate: &Path, key: &Path) -> Option<Issued> {
+    let (certificate, key) = (fs::read_to_string(certificate).ok()?, fs::read_to_string(key).ok()?);
+    let validity = tls::validity(tls::certificates(certificate.as_bytes()).ok()?.first()?).ok()?;
+    let issued = Timestamp(validity.from.0 + issue::BACKDATED.0);
+    Some(Issued { certificate, key, issued, ends: validity.to })
 }
 
 /// Writes a file that only its owner can read, where it is private.
