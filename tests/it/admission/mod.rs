@@ -1,6 +1,7 @@
 //! The webhook's verb: what is stamped, gated, restored and refused.
 
 mod assembled;
+mod deploy;
 mod forgery;
 mod gates;
 mod history;

@@ -1,0 +1,108 @@
+//! The installation in `deploy/`: readable, of one mind with the code, and with no right too many.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+use stagger::admission::policy::{NAMESPACE, POLICIES, SERVICE, policy};
+use stagger::admission::{Trusted, tls::issue};
+use stagger::scenario::{Input, Limits, read};
+
+fn objects(path: &str) -> Vec<Value> {
+    let full = Path::new(env!("CARGO_MANIFEST_DIR")).join("deploy/kustomize").join(path);
+    let text = fs::read_to_string(full).unwrap();
+    let reading = read(&[Input::text(path, &text)], &Limits::default());
+    reading.manifests.iter().map(|manifest| manifest.value.clone()).collect()
+}
+
+fn roles() -> Vec<Value> {
+    objects("base/identities.yaml").into_iter().filter(|object| object["kind"] == "ClusterRole").collect()
+}
+
+fn words(value: &Value) -> Vec<&str> {
+    value.as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect()
+}
+
+#[test]
+fn every_privilege_that_a_policy_asks_for_is_granted_by_a_role_and_no_other_is() {
+    let granted: BTreeSet<String> = roles()
+        .iter()
+        .flat_map(|role| role["rules"].as_array().unwrap())
+        .filter(|rule| !words(&rule["verbs"]).contains(&"get"))
+        .flat_map(|rule| {
+            let resource = words(&rule["resources"])[0];
+            words(&rule["verbs"]).into_iter().map(move |verb| format!("resource('{resource}').check('{verb}')"))
+        })
+        .collect();
+    let asked: String = POLICIES.iter().map(|one| policy(one).to_string()).collect();
+    for grant in &granted {
+        assert!(asked.contains(grant), "nothing asks for {grant}");
+    }
+    assert_eq!(granted.len(), 3);
+    for (at, _) in asked.match_indices("resource('").filter(|(at, _)| asked[*at..].contains(".check(")) {
+        let check = &asked[at..at + asked[at..].find("')").unwrap()];
+        assert!(granted.iter().any(|grant| grant.starts_with(check)), "no role grants {check}");
+    }
+}
+
+#[test]
+fn no_role_has_a_wildcard_or_a_right_over_secrets_or_other_peoples_objects() {
+    for role in roles() {
+        for rule in role["rules"].as_array().unwrap() {
+            assert_eq!(rule["apiGroups"], json!(["stagger.dev"]), "{role}");
+            assert!(!rule.to_string().contains('*'), "{role}");
+        }
+    }
+    let accounts: Vec<Value> =
+        objects("base/identities.yaml").into_iter().filter(|object| object["kind"] == "ServiceAccount").collect();
+    assert_eq!(accounts.len(), 2);
+    let bound = objects("base/identities.yaml");
+    let of_webhook = bound.iter().filter(|object| object["kind"] == "ClusterRoleBinding");
+    assert!(of_webhook.clone().all(|binding| !binding["subjects"].to_string().contains("stagger-webhook")));
+}
+
+#[test]
+fn the_accounts_are_those_that_the_code_trusts() {
+    let trusted = Trusted::default();
+    for binding in objects("base/identities.yaml").iter().filter(|object| object["kind"] == "ClusterRoleBinding") {
+        let subject = &binding["subjects"][0];
+        let name = subject["name"].as_str().unwrap();
+        let user = format!("system:serviceaccount:{}:{name}", subject["namespace"].as_str().unwrap());
+        let known = if name.starts_with("stagger") { &trusted.stampers } else { &trusted.kueue };
+        assert!(known.contains(&user), "{user}");
+    }
+}
+
+#[test]
+fn the_webhook_runs_where_the_configurations_look_for_it_and_under_pod_security_restricted() {
+    let all = objects("base/webhook.yaml");
+    let of = |kind: &str| all.iter().find(|object| object["kind"] == kind).unwrap();
+    assert_eq!(of("Service")["metadata"]["name"], SERVICE);
+    assert!(all.iter().all(|object| object["metadata"]["namespace"] == NAMESPACE));
+    let pod = &of("Deployment")["spec"]["template"]["spec"];
+    assert_eq!(pod["automountServiceAccountToken"], false);
+    assert_eq!(pod["securityContext"]["runAsNonRoot"], true);
+    assert_eq!(pod["securityContext"]["seccompProfile"]["type"], "RuntimeDefault");
+    let context = &pod["containers"][0]["securityContext"];
+    assert_eq!(context["allowPrivilegeEscalation"], false);
+    assert_eq!(context["readOnlyRootFilesystem"], true);
+    assert_eq!(context["capabilities"]["drop"], json!(["ALL"]));
+    let names = &objects("components/cert-manager/certificate.yaml")[1]["spec"]["dnsNames"];
+    assert_eq!(words(names), issue::names(SERVICE, NAMESPACE));
+}
+
+#[test]
+fn stricter_overlays_reach_every_policy_that_refuses() {
+    for mode in ["protect", "enforce"] {
+        let path = format!("{}/deploy/kustomize/overlays/{mode}/kustomization.yaml", env!("CARGO_MANIFEST_DIR"));
+        let text = fs::read_to_string(path).unwrap();
+        for one in POLICIES.iter().filter(|one| one.name != "stagger-stamp-missing") {
+            assert!(text.contains(one.name.trim_start_matches("stagger-")), "{mode}: {}", one.name);
+        }
+        assert!(text.contains(&format!("value: {mode}")));
+    }
+    let missing = &objects("overlays/enforce/missing.yaml")[0]["spec"];
+    assert_eq!(missing["policyName"], "stagger-stamp-missing");
+    assert_eq!(missing["validationActions"], json!(["Deny", "Audit"]));
+}
