@@ -5,7 +5,9 @@
 //! a valid bound, and the best of them is kept.
 
 use crate::plan::board::Place;
-use crate::plan::formulation::{float, unit};
+use crate::plan::formulation::float;
+#[cfg(feature = "solver-highs")]
+use crate::plan::formulation::unit;
 use crate::plan::program::{Column, Program};
 
 /// The relaxation as far as it got.
