@@ -5,7 +5,7 @@
 
 use std::fmt;
 use std::iter::Sum;
-use std::ops::{Add, AddAssign, Neg, Sub, SubAssign};
+use std::ops::{Add, AddAssign, Neg, Rem, Sub, SubAssign};
 
 use serde::{Deserialize, Serialize};
 
@@ -148,6 +148,12 @@ pub fn div_round_half_even(numerator: i128, denominator: i128) -> i128 {
 #[must_use]
 pub fn div_ceil(numerator: i64, denominator: i64) -> i64 {
     numerator.div_euclid(denominator) + i64::from(numerator.rem_euclid(denominator) != 0)
+}
+
+/// The greatest common divisor; of two numbers that are not negative it is not negative, and with zero it is the other.
+#[must_use]
+pub fn gcd<T: Copy + Default + PartialEq + Rem<Output = T>>(a: T, b: T) -> T {
+    if b == T::default() { a } else { gcd(b, a % b) }
 }
 
 macro_rules! additive {

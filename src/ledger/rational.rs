@@ -5,6 +5,8 @@
 
 use std::cmp::Ordering;
 
+use crate::units::gcd;
+
 /// `numerator / denominator` in lowest terms, `denominator > 0`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Ratio {
@@ -29,7 +31,7 @@ impl Ratio {
         if denominator == 0 || numerator == i128::MIN || denominator == i128::MIN {
             return None;
         }
-        let divisor = greatest_common_divisor(numerator, denominator) * denominator.signum();
+        let divisor = divisor(numerator, denominator) * denominator.signum();
         Some(Self { numerator: numerator / divisor, denominator: denominator / divisor })
     }
 
@@ -56,7 +58,7 @@ impl Ratio {
     #[must_use]
     pub fn add(self, other: Self) -> Option<Self> {
         // Over the least common multiple, so that sums of like fractions never grow their denominator.
-        let shared = greatest_common_divisor(self.denominator, other.denominator);
+        let shared = divisor(self.denominator, other.denominator);
         let left = self.numerator.checked_mul(other.denominator / shared)?;
         let right = other.numerator.checked_mul(self.denominator / shared)?;
         Self::new(left.checked_add(right)?, self.denominator.checked_mul(other.denominator / shared)?)
@@ -215,11 +217,7 @@ impl PartialOrd for Ratio {
     }
 }
 
-/// Positive; of two zeros, 1.
-fn greatest_common_divisor(a: i128, b: i128) -> i128 {
-    let (mut a, mut b) = (a.abs(), b.abs());
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    a.max(1)
+/// The greatest common divisor, positive; of two zeros, 1.
+fn divisor(a: i128, b: i128) -> i128 {
+    gcd(a.abs(), b.abs()).max(1)
 }

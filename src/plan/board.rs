@@ -46,6 +46,27 @@ impl<'m> Board<'m> {
         }
     }
 
+    /// Jobs at these places, whether they fit or not.
+    #[must_use]
+    pub fn standing(model: &'m Model, places: &[Option<Place>]) -> Self {
+        let mut board = Self::empty(model);
+        board.rearrange(places);
+        board
+    }
+
+    /// To these places from wherever jobs are: lifts whoever stands elsewhere, then puts him there.
+    pub fn rearrange(&mut self, places: &[Option<Place>]) {
+        let differing: Vec<usize> = (0..places.len()).filter(|job| self.places[*job] != places[*job]).collect();
+        for job in &differing {
+            self.lift(*job);
+        }
+        for job in differing {
+            if let Some(place) = places[job] {
+                self.put(job, place);
+            }
+        }
+    }
+
     #[must_use]
     #[inline]
     pub fn option(&self, job: usize, place: Place) -> &'m JobOption {

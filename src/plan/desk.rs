@@ -68,9 +68,7 @@ impl<'a> Desk<'a> {
     /// No plan loses less: every job alone on an empty board.
     #[must_use]
     pub fn loss_floor(&self) -> i64 {
-        let alone =
-            |job: &Job| job.options.iter().map(|option| job.loss_at(job.release + option.length)).min().unwrap_or(0);
-        self.model.jobs.iter().map(alone).sum()
+        self.model.jobs.iter().map(Job::least_loss).sum()
     }
 
     /// What each workload loses even alone: no plan loses less.

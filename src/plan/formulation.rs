@@ -8,6 +8,7 @@ use good_lp::{Constraint, Expression, ProblemVariables, Variable, constraint, va
 
 use crate::plan::peak::Total;
 use crate::plan::program::{Column, Program};
+use crate::units::gcd;
 
 /// A number for the solver. Level values stay far below 2⁵³, where every integer is exact.
 #[expect(clippy::cast_precision_loss, reason = "objective coefficients are scaled below 2^53 before they get here")]
@@ -144,9 +145,6 @@ fn earlier_levels(
 /// The greatest common divisor of the weights, so that prices in billionths do not reach the solver.
 #[must_use]
 pub fn unit(totals: &[Total]) -> i128 {
-    fn gcd(a: i128, b: i128) -> i128 {
-        if b == 0 { a } else { gcd(b, a % b) }
-    }
     totals.iter().map(|total| total.weight).fold(0, gcd).max(1)
 }
 

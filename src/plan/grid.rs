@@ -6,7 +6,7 @@
 //! No start that a person sees comes from the grid: `exact` shifts every start left to the second.
 
 use crate::plan::snapshot::{Policy, Snapshot};
-use crate::units::{Seconds, Timestamp, div_ceil};
+use crate::units::{Seconds, Timestamp, div_ceil, gcd};
 
 /// Slots per search at most: beyond it a slot grows. Chosen so that a week of quarter hours fits thrice.
 const SLOTS_MAX: i64 = 2_016;
@@ -113,8 +113,4 @@ impl Grid {
     pub fn instant(&self, slot: i64) -> Timestamp {
         self.origin + Seconds(slot * self.slot.0)
     }
-}
-
-fn gcd(a: i64, b: i64) -> i64 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }

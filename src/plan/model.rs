@@ -192,6 +192,12 @@ impl Job {
         self.outside
     }
 
+    /// The least loss it can have, alone on an empty board.
+    #[must_use]
+    pub fn least_loss(&self) -> i64 {
+        self.options.iter().map(|option| self.loss_at(self.release + option.length)).min().unwrap_or(0)
+    }
+
     /// Latest end at which the loss is at most `loss`.
     #[must_use]
     pub fn end_max_for(&self, loss: i64) -> usize {

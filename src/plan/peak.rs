@@ -107,7 +107,7 @@ pub fn lower_peaks(
             failures = 0;
             step[giver] = (step[giver] * 3 / 2).clamp(1, (targets[giver] / 8).max(1));
         } else {
-            restore(board, &before);
+            board.rearrange(&before);
             failures += 1;
             step[giver] = (step[giver] / 2).max(1);
         }
@@ -160,18 +160,6 @@ fn victim(board: &Board<'_>, lane: usize, slot: usize, dice: &mut Dice) -> Optio
     let pools = board.pools();
     let standing: Vec<usize> = (0..pools).flat_map(|pool| board.covering(pool, slot)).filter(on_lane).collect();
     (!standing.is_empty()).then(|| standing[dice.below(standing.len())])
-}
-
-fn restore(board: &mut Board<'_>, places: &[Option<Place>]) {
-    let differing: Vec<usize> = (0..places.len()).filter(|job| board.places[*job] != places[*job]).collect();
-    for job in &differing {
-        board.lift(*job);
-    }
-    for job in differing {
-        if let Some(place) = places[job] {
-            board.put(job, place);
-        }
-    }
 }
 
 /// Ends a step that makes no headway.

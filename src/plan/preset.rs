@@ -28,7 +28,7 @@ pub fn improve(desk: &Desk<'_>, mut board: Board<'_>, proof: &mut Proof, effort:
         }
     }
     match desk.policy.objective {
-        Objective::EarliestFinish => earliest_finish(desk, &desk.model, &board.places, &[], proof, effort),
+        Objective::EarliestFinish => earliest_finish(desk, &board, &[], proof, effort),
         Objective::LowestPeak => lowest_peak(desk, &board, proof, effort),
         Objective::LowestCost => lowest_cost(desk, board, proof, effort),
     }
@@ -37,16 +37,15 @@ pub fn improve(desk: &Desk<'_>, mut board: Board<'_>, proof: &mut Proof, effort:
 /// As early as may be, under the peaks that the totals have on the board.
 fn earliest_finish(
     desk: &Desk<'_>,
-    model: &Model,
-    places: &[Option<Place>],
+    start: &Board<'_>,
     totals: &[Total],
     proof: &mut Proof,
     effort: &mut Effort<'_>,
 ) -> Stands {
     effort.tell(Phase::LocalSearch, LevelName::Completion, 0, None);
     let mut dice = Dice::new(desk.policy.seed, 3);
-    let under = Ceilings::of(model, places, totals);
-    let mut board = rebuilt(&under.model, places);
+    let under = Ceilings::of(start, totals);
+    let mut board = Board::standing(&under.model, &start.places);
     let price = Completion { model: &under.model };
     let floor = price.floor();
     // A short search, then the proof that may make a long one needless.
@@ -55,8 +54,8 @@ fn earliest_finish(
         let settled = (!totals.is_empty()).then(|| (totals, weighted(&under.peaks, totals)));
         let found = relax::completion(desk, &board, settled, proof, effort);
         if let Some(places) = found.places {
-            let under = Ceilings::of(model, &places, totals);
-            let mut board = rebuilt(&under.model, &places);
+            let under = Ceilings::of(&Board::standing(start.model, &places), totals);
+            let mut board = Board::standing(&under.model, &places);
             if !found.proven {
                 lower_sum(&mut board, &Completion { model: &under.model }, floor, &mut dice, &mut effort.slice(20));
             }
@@ -76,9 +75,9 @@ struct Ceilings {
 }
 
 impl Ceilings {
-    fn of(model: &Model, places: &[Option<Place>], totals: &[Total]) -> Self {
-        let mut model = model.clone();
-        let peaks = peaks(&rebuilt(&model, places), totals);
+    fn of(board: &Board<'_>, totals: &[Total]) -> Self {
+        let mut model = board.model.clone();
+        let peaks = peaks(board, totals);
         for (total, peak) in totals.iter().zip(&peaks) {
             for free in &mut model.lanes[total.lane].rows[total.row].free {
                 *free += peak - UNLIMITED;
@@ -95,7 +94,7 @@ impl Ceilings {
 fn lowest_peak(desk: &Desk<'_>, board: &Board<'_>, proof: &mut Proof, effort: &mut Effort<'_>) -> Stands {
     let totals = totals(desk);
     let kept = keeping_grades(&desk.model, &board.places);
-    let mut low = rebuilt(&kept, &board.places);
+    let mut low = Board::standing(&kept, &board.places);
     let mut dice = Dice::new(desk.policy.seed, 2);
     if totals.is_empty() {
         relax::peak(desk, &mut low, &totals, 0, proof, effort);
@@ -110,8 +109,7 @@ fn lowest_peak(desk: &Desk<'_>, board: &Board<'_>, proof: &mut Proof, effort: &m
         let goal = bound * i128::from(1000 + desk.policy.gap_permille) / 1000;
         lower_twice(desk, &mut low, &totals, goal, &mut dice, effort);
     }
-    let places = low.places.clone();
-    earliest_finish(desk, &kept, &places, &totals, proof, effort)
+    earliest_finish(desk, &low, &totals, proof, effort)
 }
 
 /// The bound takes seconds where there are thousands of jobs; the search goes on until it is there. Where steps count, one
@@ -203,16 +201,6 @@ pub fn totals(desk: &Desk<'_>) -> Vec<Total> {
             Some(Total { lane, row, weight: weights[on_grid.cell.0 as usize], floor })
         })
         .collect()
-}
-
-fn rebuilt<'m>(model: &'m Model, places: &[Option<Place>]) -> Board<'m> {
-    let mut board = Board::empty(model);
-    for (job, place) in places.iter().enumerate() {
-        if let Some(place) = place {
-            board.put(job, *place);
-        }
-    }
-    board
 }
 
 fn lowest_cost(desk: &Desk<'_>, mut board: Board<'_>, proof: &mut Proof, effort: &mut Effort<'_>) -> Stands {

@@ -4,7 +4,7 @@
 //! several bounds is kept; none is ever taken on trust from a search.
 
 use crate::plan::desk::Desk;
-use crate::plan::proposal::{Level, LevelName, Proof as Kind, Quality, Status};
+use crate::plan::proposal::{Level, LevelName, Proof as Kind, Quality};
 use crate::plan::snapshot::Promise;
 use crate::units::Timestamp;
 
@@ -84,16 +84,7 @@ impl Proof {
                 }
             })
             .collect();
-        let open = levels.iter().find(|level| level.bound != Some(level.value));
-        let gap_millionths = match open {
-            None => Some(0),
-            Some(Level { value, bound: Some(bound), .. }) if *value > 0 => {
-                u64::try_from((value - bound) * 1_000_000 / value).ok()
-            }
-            Some(_) => None,
-        };
-        let status = if open.is_none() { Status::Optimal } else { Status::Feasible };
-        Quality { status, levels, gap_millionths, stopped_by: None, millis, seed: desk.policy.seed }
+        Quality::of(levels, millis, desk.policy.seed)
     }
 }
 

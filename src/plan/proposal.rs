@@ -142,6 +142,23 @@ pub struct Quality {
     pub seed: u64,
 }
 
+impl Quality {
+    /// Status and gap follow from the levels.
+    #[must_use]
+    pub fn of(levels: Vec<Level>, millis: u64, seed: u64) -> Self {
+        let open = levels.iter().find(|level| level.bound != Some(level.value));
+        let gap_millionths = match open {
+            None => Some(0),
+            Some(Level { value, bound: Some(bound), .. }) if *value > 0 => {
+                u64::try_from((value - bound).saturating_mul(1_000_000) / value).ok()
+            }
+            Some(_) => None,
+        };
+        let status = if open.is_none() { Status::Optimal } else { Status::Feasible };
+        Self { status, levels, gap_millionths, stopped_by: None, millis, seed }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum StoppedBy {
     TimeLimit,

@@ -304,6 +304,12 @@ pub struct Losses {
 }
 
 impl Workload {
+    /// The due time, when it is hard.
+    #[must_use]
+    pub fn hard_due(&self) -> Option<Timestamp> {
+        self.due.as_ref().filter(|due| due.policy == DeadlinePolicy::Hard).map(|due| due.at)
+    }
+
     /// The losses of an end at `end` (at the promised quantile).
     #[must_use]
     pub fn losses_at(&self, end: Timestamp) -> Losses {

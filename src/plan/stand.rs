@@ -151,6 +151,12 @@ pub fn summarize(snapshot: &Snapshot, policy: &Policy, stands: &Stands) -> summa
 /// SHA-256 over snapshot and policy as JSON, hexadecimal. Budget and seed are part of the policy.
 #[must_use]
 pub fn input_digest(snapshot: &Snapshot, policy: &Policy) -> String {
+    digest(&(snapshot, policy))
+}
+
+/// SHA-256 over a value as JSON, hexadecimal.
+#[must_use]
+pub fn digest(value: &impl serde::Serialize) -> String {
     struct Sink(Sha256);
     impl std::io::Write for Sink {
         fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
@@ -162,8 +168,8 @@ pub fn input_digest(snapshot: &Snapshot, policy: &Policy) -> String {
         }
     }
     let mut sink = Sink(Sha256::new());
-    let written = serde_json::to_writer(&mut sink, &(snapshot, policy));
-    debug_assert!(written.is_ok(), "a snapshot must serialize");
+    let written = serde_json::to_writer(&mut sink, value);
+    debug_assert!(written.is_ok(), "what is digested must serialize");
     sink.0.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

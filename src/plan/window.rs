@@ -49,23 +49,18 @@ pub enum Level {
 pub struct Span<'a> {
     pub elapsed: &'a (dyn Fn() -> u64 + 'a),
     pub until: u64,
-    /// Branch-and-bound nodes per window and number of windows, where steps bound the work.
-    pub steps: Option<(i32, u32)>,
 }
 
 /// Lowers the board's loss window by window until `floor`, or until the span ends.
 pub fn improve(board: &mut Board<'_>, level: Level, floor: i64, size: &mut usize, dice: &mut Dice, span: &Span<'_>) {
-    let mut windows = 0_u32;
     while board.loss > floor {
         let begin = (span.elapsed)();
         let left = span.until.saturating_sub(begin);
-        if left < 50 || span.steps.is_some_and(|(_, most)| windows >= most) {
+        if left < 50 {
             return;
         }
-        windows += 1;
         let Some(window) = Window::around_a_loser(board, *size, dice) else { return };
-        let limits =
-            Limits { millis: left.min(MILLIS), nodes: span.steps.map(|(nodes, _)| nodes), gap_permille: GAP_PERMILLE };
+        let limits = Limits { millis: left.min(MILLIS), nodes: None, gap_permille: GAP_PERMILLE };
         let whole = window.jobs.len() >= board.places.len();
         let solved = window.solve(board, level, limits);
         let took = (span.elapsed)().saturating_sub(begin);
@@ -97,7 +92,7 @@ struct Window {
 impl Window {
     fn around_a_loser(board: &Board<'_>, size: usize, dice: &mut Dice) -> Option<Self> {
         let jobs = &board.model.jobs;
-        let losing: Vec<usize> = (0..jobs.len()).filter(|job| board.loss_of(*job) > least_loss(&jobs[*job])).collect();
+        let losing: Vec<usize> = (0..jobs.len()).filter(|job| board.loss_of(*job) > jobs[*job].least_loss()).collect();
         if losing.is_empty() {
             return None;
         }
@@ -137,12 +132,7 @@ impl Window {
     fn solve(&self, board: &mut Board<'_>, level: Level, limits: Limits) -> Solved {
         let before: Vec<_> = self.jobs.iter().map(|job| board.lift(*job)).collect();
         let model = self.model(board);
-        let mut start = Board::empty(&model);
-        for (index, place) in before.iter().enumerate() {
-            if let Some(place) = place {
-                start.put(index, *place);
-            }
-        }
+        let start = Board::standing(&model, &before);
         let (hard, _) = model.unpack(start.loss);
         let (goal, kept) = match level {
             Level::Hard => (Goal::Hard, Kept::default()),
@@ -213,11 +203,6 @@ impl Window {
             soft_base: board.model.soft_base,
         }
     }
-}
-
-/// The least loss a job has on its own.
-fn least_loss(job: &Job) -> i64 {
-    job.options.iter().map(|option| job.loss_at(job.release + option.length)).min().unwrap_or(0)
 }
 
 /// From its release to the last end that still avoids something.

@@ -53,19 +53,25 @@ pub fn table(what_if: &WhatIf) -> Table {
     table
 }
 
-fn cells(what_if: &WhatIf, row: &Row, priced: bool, sampled: bool) -> Vec<String> {
-    let dash = || "-".to_owned();
-    let mut cells = vec![
+/// An option's name, size and work, as every table of options begins.
+#[must_use]
+pub fn beginning(row: &Row) -> Vec<String> {
+    vec![
         title(row),
         pool(row),
         row.summary.on_time.to_string(),
         row.summary.at_risk.to_string(),
         row.summary.late.to_string(),
         peak(row),
-        row.ends_at().map_or_else(dash, |at| time(&row.snapshot, at)),
+        row.ends_at().map_or_else(|| "-".to_owned(), |at| time(&row.snapshot, at)),
         hours(row.summary.gpu_seconds),
         hours(row.idle.gpu_seconds),
-    ];
+    ]
+}
+
+fn cells(what_if: &WhatIf, row: &Row, priced: bool, sampled: bool) -> Vec<String> {
+    let dash = || "-".to_owned();
+    let mut cells = beginning(row);
     if priced {
         let money = |amount: Option<Money>| amount.map_or_else(dash, |amount| cost(what_if, amount));
         cells.extend([

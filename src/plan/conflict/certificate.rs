@@ -4,7 +4,7 @@
 //! an interval: at least the lesser overlap of its leftmost and its rightmost run, or, if it may be interrupted, whatever
 //! does not fit outside. The sum of these against what the interval holds is the certificate.
 
-use crate::plan::snapshot::{CellId, DeadlinePolicy, Interruption, NodeId, Policy, RunOption, Snapshot, Workload};
+use crate::plan::snapshot::{CellId, Interruption, NodeId, Policy, RunOption, Snapshot, Workload};
 use crate::units::{Seconds, Timestamp};
 
 use super::free::{Free, is_below};
@@ -144,7 +144,7 @@ struct Need<'a> {
 impl<'a> Need<'a> {
     fn of(snapshot: &'a Snapshot, policy: &'a Policy, at: usize, cell: CellId) -> Option<Self> {
         let given = &snapshot.workloads[at];
-        let due = given.due.as_ref().filter(|due| due.policy == DeadlinePolicy::Hard)?.at;
+        let due = given.hard_due()?;
         let earliest = given.earliest_start.max(snapshot.now);
         let need = Self { workload: at, given, policy, cell, earliest, due };
         // What is too long for its own window conflicts with nobody but itself.

@@ -1,6 +1,6 @@
 //! The deletion filter: deadlines are left out one after the other for as long as the rest still conflicts.
 
-use super::trial::{Trials, hard_due};
+use super::trial::Trials;
 
 /// Deadlines looked at around a late one: each costs a plan.
 const NEIGHBOURS_MAX: usize = 12;
@@ -57,10 +57,10 @@ fn neighbours(trials: &Trials<'_>, late: usize) -> Vec<usize> {
     let snapshot = trials.snapshot;
     let root = |at: usize| snapshot.path_to_root(snapshot.workloads[at].queue).last();
     let given = &snapshot.workloads[late];
-    let Some(due) = hard_due(given) else { return Vec::new() };
+    let Some(due) = given.hard_due() else { return Vec::new() };
     let mut found: Vec<_> = (0..snapshot.workloads.len())
         .filter(|at| *at != late && root(*at) == root(late))
-        .filter_map(|at| Some((at, hard_due(&snapshot.workloads[at])?)))
+        .filter_map(|at| Some((at, snapshot.workloads[at].hard_due()?)))
         .filter(|(at, other)| snapshot.workloads[*at].earliest_start < due && given.earliest_start < *other)
         .map(|(at, other)| ((other - due).0.abs(), at))
         .collect();

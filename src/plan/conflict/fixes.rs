@@ -11,10 +11,10 @@ use crate::plan::proposal::{Fix, Plan};
 use crate::plan::snapshot::{
     CellId, Interruption, NodeId, NodeKind, Policy, RunOption, Snapshot, Window, WindowEffect, Workload,
 };
-use crate::units::{Amount, Seconds, Timestamp};
+use crate::units::{Amount, Seconds, Timestamp, gcd};
 
 use super::certificate::Certificate;
-use super::trial::{Outcome, Trials, end_of, hard_due, missed};
+use super::trial::{Outcome, Trials, end_of, missed};
 
 /// Members of a conflict on which one kind of change is tried: a person changes one.
 const MEMBERS_MAX: usize = 3;
@@ -71,7 +71,7 @@ struct Bench<'a> {
 impl<'a> Bench<'a> {
     fn new(trials: &'a Trials<'a>, plan: &Plan, set: &[usize]) -> Self {
         let all = trials.snapshot;
-        let hard: Vec<_> = (0..all.workloads.len()).filter(|at| hard_due(&all.workloads[*at]).is_some()).collect();
+        let hard: Vec<_> = (0..all.workloads.len()).filter(|at| all.workloads[*at].hard_due().is_some()).collect();
         let late = missed(all, plan);
         let missed_max =
             late.iter().filter(|at| !set.contains(at)).map(|at| i128::from(all.workloads[*at].value)).sum();
@@ -179,12 +179,12 @@ impl<'a> Bench<'a> {
         // The late ones come first, and stay first among equals.
         let (by, at) = moves.min_by_key(|(by, _)| *by)?;
         let workload = self.member(at);
-        Some(Fix::MoveDeadline { workload: workload.key.clone(), by, to: hard_due(workload)? + by })
+        Some(Fix::MoveDeadline { workload: workload.key.clone(), by, to: workload.hard_due()? + by })
     }
 
     /// The smallest later due time found, starting from one by which the whole conflict could be over.
     fn smallest_move(&self, at: usize, room: Seconds) -> Option<Seconds> {
-        let due = hard_due(self.member(at))?;
+        let due = self.member(at).hard_due()?;
         let moved = |by: Seconds| {
             let outcome = self.resolved(|snapshot| {
                 if let Some(due) = &mut snapshot.workloads[at].due {
@@ -287,7 +287,7 @@ impl<'a> Bench<'a> {
 
     fn time_span(&self) -> Option<(Timestamp, Timestamp)> {
         let starts = self.members.iter().map(|at| self.member(*at).earliest_start.max(self.snapshot.now));
-        let dues = self.members.iter().filter_map(|at| hard_due(self.member(*at)));
+        let dues = self.members.iter().filter_map(|at| self.member(*at).hard_due());
         let (from, to) = (starts.min()?, dues.max()?);
         (from < to).then_some((from, to))
     }
@@ -307,15 +307,11 @@ fn grain(snapshot: &Snapshot, policy: &Policy) -> Seconds {
     let from_now = |at: Timestamp| at.0.abs_diff(snapshot.now.0);
     let workloads = snapshot.workloads.iter().flat_map(|workload| {
         let held = workload.options.iter().map(|option| option.held(policy.promise).0.unsigned_abs());
-        let due = hard_due(workload).map(from_now);
+        let due = workload.hard_due().map(from_now);
         held.chain(due).chain([from_now(workload.earliest_start.max(snapshot.now))])
     });
     let running = snapshot.running.iter().map(|running| from_now(held_until(snapshot, policy.promise, running)));
     let windows = snapshot.windows.iter().flat_map(|window| [window.start, window.end]).map(from_now);
     let divisor = workloads.chain(running).chain(windows).fold(0, gcd);
     Seconds(i64::try_from(divisor.max(1)).unwrap_or(1))
-}
-
-fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }

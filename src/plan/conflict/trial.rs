@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use crate::failure::Severity;
 use crate::plan::check::check;
 use crate::plan::proposal::{LevelName, Plan};
-use crate::plan::snapshot::{DeadlinePolicy, Objective, Policy, Snapshot, Workload};
+use crate::plan::snapshot::{Objective, Policy, Snapshot, Workload};
 use crate::units::Timestamp;
 
 use super::Solve;
@@ -65,18 +65,13 @@ pub(super) fn missed(snapshot: &Snapshot, plan: &Plan) -> Vec<usize> {
         .filter_map(|release| Some((release.workload.as_str(), release.pieces.last()?.end)))
         .collect();
     let is_missed = |workload: &Workload| {
-        let due = hard_due(workload)?;
+        let due = workload.hard_due()?;
         Some(*ends.get(workload.key.as_str())? > due)
     };
     let mut missed: Vec<_> =
         (0..snapshot.workloads.len()).filter(|at| is_missed(&snapshot.workloads[*at]) == Some(true)).collect();
-    missed.sort_by_key(|at| (hard_due(&snapshot.workloads[*at]), *at));
+    missed.sort_by_key(|at| (snapshot.workloads[*at].hard_due(), *at));
     missed
-}
-
-/// The due time, when it is hard.
-pub(super) fn hard_due(workload: &Workload) -> Option<Timestamp> {
-    workload.due.as_ref().filter(|due| due.policy == DeadlinePolicy::Hard).map(|due| due.at)
 }
 
 /// The promised end of a workload in a plan.

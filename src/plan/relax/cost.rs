@@ -7,8 +7,9 @@ use crate::plan::program::{Goal, Kept, Program};
 use crate::plan::proof::Proof;
 use crate::plan::proposal::{LevelName, Proof as Kind};
 use crate::plan::solve::COLUMNS_MAX;
+use crate::units::gcd;
 
-use super::{gcd, is_exact, losses_on, relaxation};
+use super::{is_exact, losses_on, relaxation};
 
 /// The cost level: a linear bound in billionths × seconds / 1000, the unit of `Cost::money`.
 pub fn cost(desk: &Desk<'_>, board: &mut Board<'_>, proof: &mut Proof, effort: &mut Effort<'_>) {

@@ -11,7 +11,7 @@ use crate::plan::solve::columns::Relaxed;
 use crate::plan::solve::{COLUMNS_MAX, minimize};
 use crate::plan::window::{self, Level, Span};
 
-use super::{adopt, beside, bound_model, is_exact, limits, relaxation};
+use super::{beside, bound_model, is_exact, limits, relaxation};
 
 /// Columns of a model that is polished without hope of a proof.
 const POLISH_COLUMNS: usize = 9_000;
@@ -92,7 +92,7 @@ fn polish_losses(
     if let Some(mut better) = better {
         complete_board(&mut better);
         if better.loss < board.loss {
-            *board = adopt(board.model, &better.places);
+            *board = Board::standing(board.model, &better.places);
         }
     }
 }
@@ -128,7 +128,7 @@ pub fn windows(desk: &Desk<'_>, board: &mut Board<'_>, proof: &Proof, effort: &m
             let mut own = board.clone();
             let mut dice = Dice::new(desk.policy.seed, number);
             let elapsed = || if watch.stopped() { u64::MAX } else { watch.elapsed_millis() };
-            window::improve(&mut own, level, floor, size, &mut dice, &Span { elapsed: &elapsed, until, steps: None });
+            window::improve(&mut own, level, floor, size, &mut dice, &Span { elapsed: &elapsed, until });
             (own.loss, own.places)
         };
         let [mine, other] = &mut sizes;
@@ -153,7 +153,7 @@ pub fn windows(desk: &Desk<'_>, board: &mut Board<'_>, proof: &Proof, effort: &m
             && loss <= board.loss
             && (loss < board.loss || board.loss == before)
         {
-            *board = adopt(board.model, &places);
+            *board = Board::standing(board.model, &places);
         }
     }
 }

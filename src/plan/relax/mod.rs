@@ -14,7 +14,7 @@ pub use cost::cost;
 pub use losses::{losses, windows};
 pub use peak::{peak, peak_bound};
 
-use crate::plan::board::{Board, Place};
+use crate::plan::board::Board;
 use crate::plan::desk::Desk;
 use crate::plan::dice::Dice;
 use crate::plan::effort::Effort;
@@ -27,6 +27,7 @@ use crate::plan::solve::columns::{Relaxed, relax};
 
 /// Branch-and-bound nodes of a solve that steps bound: a second or two at the sizes that are polished.
 const NODES: i32 = 300;
+
 /// The model that bounds are taken on. A workload that may be split does not fit a column; it is let off everything.
 fn bound_model(desk: &Desk<'_>) -> Model {
     let mut model = if desk.model.grid.exact { desk.model.clone() } else { desk.model_for(Rounding::Optimistic) };
@@ -57,17 +58,6 @@ fn losses_on(model: &Model, board: &Board<'_>) -> (i64, i64) {
         })
         .sum();
     model.unpack(loss)
-}
-
-/// A board on another borrow of the same model.
-fn adopt<'m>(model: &'m Model, places: &[Option<Place>]) -> Board<'m> {
-    let mut board = Board::empty(model);
-    for (job, place) in places.iter().enumerate() {
-        if let Some(place) = place {
-            board.put(job, *place);
-        }
-    }
-    board
 }
 
 /// Runs a solve and, on another thread, the search on a copy of the board, which takes the copy's state if it is better.
@@ -108,8 +98,4 @@ fn relaxation(program: &Program<'_>, board: &Board<'_>, scale: i128, percent: u6
     let start = program.columns_of(board);
     let until = effort.watch.elapsed_millis() + effort.total_millis() * percent / 100;
     relax(program, &start, scale, &|| effort.watch.elapsed_millis(), until.min(effort.total_millis()))
-}
-
-fn gcd(a: i128, b: i128) -> i128 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }

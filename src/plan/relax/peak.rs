@@ -12,7 +12,7 @@ use crate::plan::proposal::{LevelName, Proof as Kind};
 use crate::plan::snapshot::CellId;
 use crate::plan::solve::{COLUMNS_MAX, minimize};
 
-use super::{adopt, bound_model, is_exact, limits, losses_on, relaxation};
+use super::{bound_model, is_exact, limits, losses_on, relaxation};
 
 /// A bound on Σ weight × peak of all plans that lose no more than the board, from at most `percent` of the time.
 #[must_use]
@@ -64,7 +64,7 @@ pub fn peak(
                 proof.learn(LevelName::Peak, bound + constant, Kind::Mip);
             }
             if let Some(better) = answer.counts.and_then(|counts| program.board_of(&counts)) {
-                let better = adopt(board.model, &better.places);
+                let better = Board::standing(board.model, &better.places);
                 if better.loss <= board.loss && value(&better) < current {
                     *board = better;
                 }

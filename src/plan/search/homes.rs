@@ -103,7 +103,7 @@ pub fn repair(
         }
         heat.cool(moves);
     }
-    run.restore(&best_places);
+    run.board.rearrange(&best_places);
     moves
 }
 

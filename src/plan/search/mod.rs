@@ -15,6 +15,7 @@ use heat::{COLD, HOT, Heat};
 use crate::plan::board::{Board, Place};
 use crate::plan::dice::Dice;
 use crate::plan::greedy::{energy, width};
+use crate::plan::model::Job;
 
 /// When a run ends.
 pub trait Budget {
@@ -58,16 +59,8 @@ const OUTSIDE: usize = usize::MAX;
 impl<'b, 'm> Run<'b, 'm> {
     fn new(board: &'b mut Board<'m>) -> Self {
         let model = board.model;
-        let floor = model
-            .jobs
-            .iter()
-            .map(|job| {
-                let ends = job.options.iter().map(|option| job.loss_at(job.release + option.length));
-                ends.min().unwrap_or(0)
-            })
-            .collect();
         let mut run = Self {
-            floor,
+            floor: model.jobs.iter().map(Job::least_loss).collect(),
             pool: Vec::new(),
             pool_position: vec![OUTSIDE; model.jobs.len()],
             failures: vec![0; model.jobs.len()],
@@ -115,21 +108,8 @@ impl<'b, 'm> Run<'b, 'm> {
             }
             heat.cool(moves);
         }
-        self.restore(&best_places);
+        self.board.rearrange(&best_places);
         moves
-    }
-
-    /// Back to a state: lifts whatever differs, then puts it where it was.
-    fn restore(&mut self, places: &[Option<Place>]) {
-        let differing: Vec<usize> = (0..places.len()).filter(|job| self.board.places[*job] != places[*job]).collect();
-        for job in &differing {
-            self.board.lift(*job);
-        }
-        for job in differing {
-            if let Some(place) = places[job] {
-                self.board.put(job, place);
-            }
-        }
     }
 
     fn one_move(&mut self, dice: &mut Dice) {

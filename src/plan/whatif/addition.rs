@@ -7,7 +7,7 @@ use crate::plan::snapshot::{Policy, Snapshot, Window, WindowEffect};
 use crate::units::{Amount, Money, Timestamp};
 
 use super::pool::{Axis, giver};
-use super::target::{Target, hard_due, missed};
+use super::target::{Target, missed};
 
 /// Capacity beyond today's.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,7 +68,7 @@ pub(super) fn narrowed(today: &Snapshot, target: &Target<'_>, addition: Addition
     };
     let mut instants: Vec<Timestamp> = Vec::new();
     for workload in &target.snapshot.workloads {
-        let Some(due) = hard_due(workload) else { continue };
+        let Some(due) = workload.hard_due() else { continue };
         let start = workload.earliest_start.max(today.now);
         let held = workload.options.iter().map(|option| option.held(target.policy.promise));
         instants.extend(held.flat_map(|held| [due - held, start + held]));

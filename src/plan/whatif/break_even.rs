@@ -8,7 +8,7 @@
 use crate::names::{FlavorName, ResourceName};
 use crate::plan::curve::Steps;
 use crate::plan::snapshot::Snapshot;
-use crate::units::{Amount, Money, div_round_half_even};
+use crate::units::{Amount, Money, div_round_half_even, gcd};
 
 use super::idle::price_at;
 use super::pool::Axis;
@@ -99,8 +99,4 @@ fn used_above(snapshot: &Snapshot, demand: &Steps, floor: Amount) -> i128 {
         i128::from((demand.at(pair[0]) - floor).0.max(0)) * i128::from((pair[1] - pair[0]).0.max(0))
     };
     instants.windows(2).map(above).sum()
-}
-
-fn gcd(a: u128, b: u128) -> u128 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::plan::snapshot::{self as plan, Snapshot};
-use crate::units::{Money, Seconds, div_round_half_even};
+use crate::units::{Money, Seconds, div_round_half_even, gcd};
 
 /// Counts of one class, or of everything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
@@ -151,8 +151,4 @@ fn sum(a: (i128, i128), b: (i128, i128)) -> Option<(i128, i128)> {
     let numerator = a.0.checked_mul(b.1)?.checked_add(b.0.checked_mul(a.1)?)?;
     let divisor = gcd(numerator, denominator).max(1);
     Some((numerator / divisor, denominator / divisor))
-}
-
-fn gcd(a: i128, b: i128) -> i128 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }

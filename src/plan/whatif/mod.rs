@@ -35,10 +35,10 @@ pub mod verdict;
 pub mod words;
 
 use serde::Serialize;
-use sha2::{Digest, Sha256};
 
 use crate::plan::proposal::{LevelName, Plan};
 use crate::plan::snapshot::{CellId, Objective, Policy, Promise, Snapshot};
+use crate::plan::stand;
 use crate::plan::watch::Watch;
 use crate::units::{Amount, Money, Timestamp};
 
@@ -294,8 +294,10 @@ fn digest(question: &Question<'_>) -> String {
         own: Vec<(u32, String)>,
     }
     let own = question.own.iter().map(|(cell, money)| (cell.0, money.decimal())).collect();
-    let asked =
-        Asked { plan: &question.plan.input_digest, changes: question.changes, measured: question.measured, own };
-    let text = serde_json::to_vec(&asked).unwrap_or_default();
-    Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
+    stand::digest(&Asked {
+        plan: &question.plan.input_digest,
+        changes: question.changes,
+        measured: question.measured,
+        own,
+    })
 }

@@ -9,7 +9,7 @@ use crate::plan::snapshot::Snapshot;
 use crate::units::Seconds;
 
 use super::bench::Bench;
-use super::target::{hard_due, missed};
+use super::target::missed;
 
 /// More promises than this are no small favour to ask.
 const SMALL_COUNT: usize = 3;
@@ -53,7 +53,7 @@ fn moved_to_planned_ends(snapshot: &Snapshot, plan: &Plan) -> Option<Vec<Fix>> {
         .map(|at| {
             let workload = &snapshot.workloads[at];
             let release = plan.releases.iter().find(|release| release.workload == workload.key)?;
-            let (due, to) = (hard_due(workload)?, release.pieces.last()?.end);
+            let (due, to) = (workload.hard_due()?, release.pieces.last()?.end);
             Some(Fix::MoveDeadline { workload: workload.key.clone(), by: to - due, to })
         })
         .collect()
@@ -71,7 +71,7 @@ fn size(fixes: &[Fix]) -> (usize, i64) {
 fn is_small(snapshot: &Snapshot, fix: &Fix) -> bool {
     let Fix::MoveDeadline { workload, by, .. } = fix else { return true };
     let Some(found) = snapshot.workloads.iter().find(|one| one.key == *workload) else { return false };
-    let room = hard_due(found).map_or(Seconds::ZERO, |due| due - found.earliest_start.max(snapshot.now));
+    let room = found.hard_due().map_or(Seconds::ZERO, |due| due - found.earliest_start.max(snapshot.now));
     by.0.saturating_mul(100) <= room.0.saturating_mul(SMALL_PERCENT)
 }
 

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::plan::conflict;
 use crate::plan::proposal::{LevelName, Plan};
-use crate::plan::snapshot::{DeadlinePolicy, Objective, Policy, Snapshot, Workload};
+use crate::plan::snapshot::{Objective, Policy, Snapshot, Workload};
 use crate::units::{Amount, Timestamp};
 
 use super::Tools;
@@ -141,14 +141,9 @@ impl<'a> Target<'a> {
 /// A hard deadline that it meets when it starts as early as it may, on its fastest option.
 #[must_use]
 pub(super) fn is_attainable(snapshot: &Snapshot, policy: &Policy, workload: &Workload) -> bool {
-    let Some(due) = hard_due(workload) else { return false };
+    let Some(due) = workload.hard_due() else { return false };
     let shortest = workload.options.iter().map(|option| option.held(policy.promise)).min();
     shortest.is_some_and(|held| workload.earliest_start.max(snapshot.now) + held <= due)
-}
-
-#[must_use]
-pub(super) fn hard_due(workload: &Workload) -> Option<Timestamp> {
-    workload.due.as_ref().filter(|due| due.policy == DeadlinePolicy::Hard).map(|due| due.at)
 }
 
 /// Indices of workloads whose hard deadline the plan misses at the promised quantile; work without a place misses it.
@@ -160,7 +155,7 @@ pub(super) fn missed(snapshot: &Snapshot, plan: &Plan) -> Vec<usize> {
         .filter_map(|release| Some((release.workload.as_str(), release.pieces.last()?.end)))
         .collect();
     let is_missed = |workload: &Workload| {
-        hard_due(workload).is_some_and(|due| ends.get(workload.key.as_str()).is_none_or(|end| *end > due))
+        workload.hard_due().is_some_and(|due| ends.get(workload.key.as_str()).is_none_or(|end| *end > due))
     };
     (0..snapshot.workloads.len()).filter(|at| is_missed(&snapshot.workloads[*at])).collect()
 }

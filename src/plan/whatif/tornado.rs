@@ -9,7 +9,7 @@ use crate::units::{Amount, Money, Seconds, div_ceil};
 
 use super::pool::{self, Axis};
 use super::smallest::on_axis;
-use super::target::{Answer, Target, hard_due, is_attainable, missed};
+use super::target::{Answer, Target, is_attainable, missed};
 use super::{Question, Tools, growth};
 
 /// How far each assumption is moved, in percent.
@@ -130,7 +130,7 @@ pub(super) fn find(question: &Question<'_>, tools: &Tools<'_>, axis: &Axis) -> O
 
 /// Hard deadlines that no pool meets.
 fn hopeless(question: &Question<'_>, snapshot: &Snapshot) -> usize {
-    let hard = snapshot.workloads.iter().filter(|workload| hard_due(workload).is_some());
+    let hard = snapshot.workloads.iter().filter(|workload| workload.hard_due().is_some());
     hard.filter(|workload| !is_attainable(snapshot, question.policy, workload)).count()
 }
 

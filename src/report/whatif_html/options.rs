@@ -2,9 +2,8 @@
 
 use super::{put, section as page_section, table};
 use crate::plan::whatif::WhatIf;
-use crate::plan::whatif::words::{time, title};
 use crate::report::svg::Escaped;
-use crate::report::whatif_text::{cost, hours, known_by, peak, pool, smallest};
+use crate::report::whatif_text::{beginning, cost, known_by, smallest};
 
 pub(super) fn section(what_if: &WhatIf) -> String {
     let none = || "-".to_owned();
@@ -28,16 +27,8 @@ pub(super) fn section(what_if: &WhatIf) -> String {
         "Known by",
     ];
     let rows = what_if.rows.iter().map(|row| {
-        vec![
-            title(row),
-            pool(row),
-            row.summary.on_time.to_string(),
-            row.summary.at_risk.to_string(),
-            row.summary.late.to_string(),
-            peak(row),
-            row.ends_at().map_or_else(none, |at| time(&row.snapshot, at)),
-            hours(row.summary.gpu_seconds),
-            hours(row.idle.gpu_seconds),
+        let mut cells = beginning(row);
+        cells.extend([
             money(row.summary.cost),
             money(row.idle.cost),
             row.cost_per_outcome.map_or_else(|why| why.message().to_owned(), |amount| cost(what_if, amount)),
@@ -47,7 +38,8 @@ pub(super) fn section(what_if: &WhatIf) -> String {
                 .as_ref()
                 .map_or_else(none, |chance| crate::report::plan_text::percent(u64::from(chance.all_hard_millionths))),
             row.quality.as_ref().map_or_else(|| "played".to_owned(), known_by),
-        ]
+        ]);
+        cells
     });
     let mut body = table("options", &titles, rows);
     for sentence in what_if.measured.iter().flat_map(|measured| &measured.savings) {
