@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use crate::failure::Severity;
 use crate::plan::check::{capacity_ok, check};
-use crate::plan::proposal::{Before, Level, Plan, Proof, Quality, Release, Status};
+use crate::plan::proposal::{Before, Level, LevelName, Plan, Proof, Quality, Release};
 use crate::plan::snapshot::{Policy, Snapshot};
 use crate::plan::stand::{self, Stand, Stands};
 use crate::plan::{explain, levels, summary};
@@ -57,32 +57,17 @@ fn stands(snapshot: &Snapshot, releases: &[Release]) -> Option<Stands> {
     Some(stands)
 }
 
-/// A bound for the snapshot holds for every plan of it, whoever made it.
-fn quality(own: &Plan, values: &[(crate::plan::proposal::LevelName, i128)]) -> Quality {
-    let levels: Vec<Level> = values
-        .iter()
-        .map(|(name, value)| {
-            let known = own.quality.levels.iter().find(|level| level.name == *name);
-            let bound = known.and_then(|level| level.bound).map(|bound| bound.min(*value));
-            let proof = known.filter(|_| bound.is_some()).map_or(Proof::Heuristic, |level| level.proof);
-            Level { name: *name, value: *value, bound, proof }
-        })
-        .collect();
-    let open = levels.iter().find(|level| level.bound != Some(level.value));
-    let gap_millionths = match open {
-        None => Some(0),
-        Some(Level { value, bound: Some(bound), .. }) if *value > 0 => {
-            u64::try_from((value - bound).saturating_mul(1_000_000) / value).ok()
-        }
-        Some(_) => None,
-    };
-    let status = if open.is_none() { Status::Optimal } else { Status::Feasible };
-    Quality {
-        status,
-        levels,
-        gap_millionths,
-        stopped_by: own.quality.stopped_by,
-        millis: own.quality.millis,
-        seed: own.quality.seed,
+/// The bounds of the snapshot's own plan, as far as they are about this one too: a level's bound holds among plans that are
+/// no worse in all earlier levels, so after the first level that is worse nothing is known.
+fn quality(own: &Plan, values: &[(LevelName, i128)]) -> Quality {
+    let mut comparable = true;
+    let mut levels = Vec::with_capacity(values.len());
+    for (name, value) in values {
+        let known = own.quality.levels.iter().find(|level| level.name == *name);
+        let bound = known.and_then(|level| level.bound).filter(|bound| comparable && bound <= value);
+        let proof = known.filter(|_| bound.is_some()).map_or(Proof::Heuristic, |level| level.proof);
+        levels.push(Level { name: *name, value: *value, bound, proof });
+        comparable &= known.is_some_and(|level| *value <= level.value);
     }
+    Quality { stopped_by: own.quality.stopped_by, ..Quality::of(levels, own.quality.millis, own.quality.seed) }
 }
