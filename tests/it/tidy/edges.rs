@@ -17,12 +17,14 @@ const EDGES: &[(&str, &[&str])] = &[
     ("ledger", &[]),
     ("outcome", &["ledger"]),
     ("api", &[]),
-    ("admission", &["api"]),
-    ("kueue", &["api", "plan"]),
+    ("cluster", &["api", "clock"]),
+    ("admission", &["api", "cluster"]),
+    ("kueue", &["api", "cluster", "plan"]),
     ("scenario", &["api", "kueue", "ledger", "outcome", "plan", "replay"]),
     ("replay", &["kueue", "plan"]),
     ("report", &["plan", "ledger", "outcome", "replay"]),
-    ("cli", &["admission", "api", "clock", "kueue", "ledger", "outcome", "plan", "replay", "report", "scenario"]),
+    ("controller", &["api", "clock", "cluster", "kueue", "plan"]),
+    ("cli", &["admission", "api", "clock", "cluster", "controller", "kueue", "ledger", "outcome", "plan", "replay", "report", "scenario"]),
 ];
 
 /// What the planner may not name of the standard library's view of the world. Traits of `std::io` and a `Duration` are no view of it.
