@@ -12,6 +12,14 @@ pub fn now() -> Timestamp {
     Timestamp(i64::try_from(seconds).unwrap_or(i64::MAX))
 }
 
+/// Now, to the microsecond: microseconds since 1970-01-01T00:00:00Z, for what must differ within a second.
+#[must_use]
+#[expect(clippy::disallowed_methods, reason = "this is the one place that reads the wall clock")]
+pub fn now_micros() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| i64::try_from(since.as_micros()).unwrap_or(i64::MAX))
+}
+
 /// A stopwatch for budgets and progress.
 #[derive(Debug, Clone, Copy)]
 pub struct Stopwatch(Instant);

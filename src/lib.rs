@@ -6,6 +6,7 @@ pub mod api;
 pub mod calendar;
 pub mod cli;
 pub mod clock;
+pub mod cluster;
 pub mod failure;
 pub mod kueue;
 pub mod ledger;

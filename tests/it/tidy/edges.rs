@@ -24,7 +24,23 @@ const EDGES: &[(&str, &[&str])] = &[
     ("replay", &["kueue", "plan"]),
     ("report", &["plan", "ledger", "outcome", "replay"]),
     ("controller", &["api", "clock", "cluster", "kueue", "plan"]),
-    ("cli", &["admission", "api", "clock", "cluster", "controller", "kueue", "ledger", "outcome", "plan", "replay", "report", "scenario"]),
+    (
+        "cli",
+        &[
+            "admission",
+            "api",
+            "clock",
+            "cluster",
+            "controller",
+            "kueue",
+            "ledger",
+            "outcome",
+            "plan",
+            "replay",
+            "report",
+            "scenario",
+        ],
+    ),
 ];
 
 /// What the planner may not name of the standard library's view of the world. Traits of `std::io` and a `Duration` are no view of it.

@@ -1,0 +1,12 @@
+//! The cluster as it is reached: a client with deadlines, and who of us leads.
+//!
+//! Invariant: every call has a limit of its own and is tried once; whoever calls decides whether to try again. Errors are
+//! sentences with a kind, so that a command can say what to do and a loop can tell a conflict from an outage.
+//! Deliberately absent: typed objects that are decoded and written back, which would drop what this version does not know.
+
+mod client;
+mod error;
+pub mod lease;
+
+pub use client::{Access, CALL_MAX, Cluster, LIST_MAX, connect, within};
+pub use error::{ClusterError, Kind};
