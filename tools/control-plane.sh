@@ -11,6 +11,9 @@ cd "$(dirname "$0")/.."
 source=tests/controlplane
 root="${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/stagger/controlplane"
 mkdir -p "$root"
+# Two test runs on one new machine: the second waits instead of compiling the same.
+exec 9>"$root/lock"
+flock 9
 
 kubernetes=v1.35.4
 kueue=v0.17.0
@@ -32,7 +35,8 @@ build_etcd() {
 build_kubernetes() {
   local version="-X k8s.io/component-base/version.gitVersion=$kubernetes -X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=35"
   (cd "$source/kubernetes" && go build -buildvcs=false -trimpath -ldflags "-s -w $version" -o "$1/bin/kubernetes" .)
-  for part in kube-apiserver kube-controller-manager kube-scheduler kubelet kube-proxy; do ln -s kubernetes "$1/bin/$part"; done
+  local name
+  for name in kube-apiserver kube-controller-manager kube-scheduler kubelet kube-proxy; do ln -s kubernetes "$1/bin/$name"; done
 }
 
 build_kueue() {

@@ -1,0 +1,9 @@
+//! Tests against a real API server, Kueue and KWOK. One control plane serves all of them; a test works in namespaces and
+//! queues of its own, or takes the plane for itself.
+
+mod person;
+mod plane;
+mod shared;
+mod wait;
+
+mod crds;

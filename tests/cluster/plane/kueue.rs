@@ -1,0 +1,122 @@
+//! Kueue as a process beside the API server, with its webhooks called by address instead of through a Service.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::built::Built;
+use super::keeper::Part;
+use super::pki::Authority;
+use super::start::port;
+use crate::person::{Person, documents};
+use crate::wait::until;
+
+/// Its webhooks for what the tests create; those of frameworks that are not installed stay out.
+const WEBHOOKS: [&str; 6] = ["job", "pod", "workload", "clusterqueue", "resourceflavor", "cohort"];
+/// Kinds that Kueue converts between versions.
+const CONVERTED: [&str; 4] = ["workloads", "clusterqueues", "localqueues", "cohorts"];
+/// Kueue reads this folder whatever its configuration says.
+const METRICS_CERTIFICATES: &str = "/etc/kueue/metrics/certs";
+
+/// Starts Kueue and registers it; the running part and the address of its health endpoint.
+pub async fn start(built: &Built, folder: &Path, admin: &Person, authority: &Authority) -> (Part, String) {
+    let (webhook, health) = (port(), port());
+    let certificates = folder.join("kueue");
+    for place in [&certificates, Path::new(METRICS_CERTIFICATES)] {
+        fs::create_dir_all(place).unwrap_or_else(|error| {
+            panic!("{} cannot be made ({error}); Kueue reads its certificate there, so run the tests as root", place.display())
+        });
+        authority.server(place);
+    }
+    let bundle = base64(authority.pem().as_bytes());
+    let config = |path: &str| json!({"url": format!("https://127.0.0.1:{webhook}{path}"), "caBundle": bundle});
+
+    // 1. Its kinds and its namespace.
+    let mut definitions = documents(&built.manifests("kueue", "crds"));
+    for definition in &mut definitions {
+        let name = definition["metadata"]["name"].as_str().expect("a definition has a name").to_owned();
+        if CONVERTED.iter().any(|kind| name.starts_with(&format!("{kind}."))) {
+            let webhook = json!({"conversionReviewVersions": ["v1"], "clientConfig": config("/convert")});
+            definition["spec"]["conversion"] = json!({"strategy": "Webhook", "webhook": webhook});
+        }
+    }
+    definitions.extend(documents(&built.manifests("kueue", "jobset")));
+    admin.define(definitions).await;
+    admin.apply(&json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "kueue-system"}})).await;
+
+    // 2. The process.
+    let file = folder.join("kueue.yaml");
+    fs::write(&file, configuration(webhook, health, &certificates)).expect("the configuration can be written");
+    let flags = vec![
+        format!("--config={}", file.display()),
+        format!("--kubeconfig={}", admin.kubeconfig().display()),
+        "--zap-log-level=info".to_owned(),
+    ];
+    let mut part = Part::start("kueue", &built.program("kueue", "kueue"), flags, folder);
+    let health = format!("127.0.0.1:{health}");
+    until("Kueue is ready", Duration::from_secs(120), async || {
+        if let Some(status) = part.ended() {
+            panic!("Kueue ended with {status}:\n{}", part.tail());
+        }
+        crate::wait::http(&health, "/readyz").await
+    })
+    .await;
+
+    // 3. Its webhooks, now that it answers them.
+    for mut configuration in documents(&built.manifests("kueue", "webhooks.yaml")) {
+        let kind = configuration["kind"].as_str().expect("a configuration has a kind").to_lowercase();
+        configuration["metadata"]["name"] = json!(format!("kueue-{kind}"));
+        let hooks = configuration["webhooks"].as_array_mut().expect("a configuration has webhooks");
+        hooks.retain(|hook| WEBHOOKS.iter().any(|name| is_for(hook, name)));
+        for hook in hooks {
+            let path = hook["clientConfig"]["service"]["path"].as_str().expect("a webhook has a path").to_owned();
+            hook["clientConfig"] = config(&path);
+            let system = json!(["kube-system", "kueue-system"]);
+            let outside = json!({"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": system});
+            hook["namespaceSelector"] = json!({"matchExpressions": [outside]});
+        }
+        admin.apply(&configuration).await;
+    }
+    (part, health)
+}
+
+fn is_for(hook: &Value, name: &str) -> bool {
+    let hook = hook["name"].as_str().unwrap_or_default();
+    hook == format!("m{name}.kb.io") || hook == format!("v{name}.kb.io")
+}
+
+fn configuration(webhook: u16, health: u16, certificates: &Path) -> String {
+    format!(
+        "apiVersion: config.kueue.x-k8s.io/v1beta2
+kind: Configuration
+namespace: kueue-system
+leaderElection: {{leaderElect: false}}
+metrics: {{bindAddress: \"127.0.0.1:{metrics}\"}}
+health: {{healthProbeBindAddress: \"127.0.0.1:{health}\"}}
+webhook: {{host: 127.0.0.1, port: {webhook}, certDir: {certificates}}}
+internalCertManagement: {{enable: false}}
+clientConnection: {{qps: 200, burst: 400}}
+manageJobsWithoutQueueName: false
+integrations: {{frameworks: [\"batch/job\", \"pod\", \"jobset.x-k8s.io/jobset\"]}}
+featureGates: {{AdmissionGatedBy: true, VisibilityOnDemand: false, MultiKueue: false}}
+",
+        metrics = port(),
+        certificates = certificates.display()
+    )
+}
+
+/// Standard base64 with padding (RFC 4648 §4).
+pub fn base64(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::new();
+    for chunk in bytes.chunks(3) {
+        let word = (0..3).fold(0_u32, |word, at| word << 8 | u32::from(chunk.get(at).copied().unwrap_or(0)));
+        for at in 0..4_usize {
+            let index = usize::try_from(word >> (18 - 6 * at) & 63).expect("six bits");
+            text.push(if at <= chunk.len() { char::from(LETTERS[index]) } else { '=' });
+        }
+    }
+    text
+}

@@ -1,0 +1,179 @@
+//! Starting the parts in order, each when what it needs answers.
+
+use std::fs;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::Duration;
+
+use super::built::Built;
+use super::keeper::Part;
+use super::pki::Authority;
+use super::{Plane, audit_file, kueue, kwok};
+use crate::person::Person;
+use crate::wait::until;
+
+/// On a machine that compiles beside the tests a part may take this long to answer.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Everything of a request but its body, so that a test can tell who did what and what a policy noted.
+const AUDIT: &str = "apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived]
+rules:
+- level: None
+  users: [\"system:apiserver\", \"system:kube-controller-manager\", \"system:kube-scheduler\"]
+- level: None
+  verbs: [get, list, watch]
+- level: Metadata
+";
+
+/// A port that was free a moment ago.
+pub fn port() -> u16 {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port is free");
+    listener.local_addr().expect("a listener has an address").port()
+}
+
+/// Starts every part and waits until all answer.
+pub async fn start() -> Plane {
+    let built = Built::find();
+    let folder = folder();
+    let authority = Authority::new(&folder);
+    authority.server(&folder);
+
+    // 1. The store and the API server.
+    let (store, peer, secure) = (port(), port(), port());
+    let etcd = Part::start("etcd", &built.program("etcd", "etcd"), etcd_flags(&folder, store, peer), &folder);
+    fs::write(folder.join("audit.yaml"), AUDIT).expect("the audit policy can be written");
+    let program = built.program("kubernetes", "kube-apiserver");
+    let mut apiserver = Part::start("kube-apiserver", &program, apiserver_flags(&folder, store, secure), &folder);
+    let server = format!("https://127.0.0.1:{secure}");
+    let admin = Person::new("admin", authority.kubeconfig(&server, "admin", &["system:masters"])).await;
+    until("the API server is ready", PATIENCE, async || {
+        if let Some(status) = apiserver.ended() {
+            panic!("kube-apiserver ended with {status}:\n{}", apiserver.tail());
+        }
+        admin.text("/readyz").await
+    })
+    .await;
+
+    // 2. What makes pods of jobs and places them.
+    let config = admin.kubeconfig().display().to_string();
+    let controllers = Part::start(
+        "kube-controller-manager",
+        &built.program("kubernetes", "kube-controller-manager"),
+        controllers_flags(&folder, &config),
+        &folder,
+    );
+    let scheduler = Part::start(
+        "kube-scheduler",
+        &built.program("kubernetes", "kube-scheduler"),
+        scheduler_flags(&config),
+        &folder,
+    );
+
+    // 3. Kueue, and nodes.
+    let (kueue, kueue_health) = kueue::start(&built, &folder, &admin, &authority).await;
+    let kwok = kwok::start(&built, &folder, &admin);
+    Plane {
+        folder,
+        authority,
+        server,
+        admin,
+        etcd: Mutex::new(etcd),
+        apiserver: Mutex::new(apiserver),
+        controllers: Mutex::new(controllers),
+        scheduler: Mutex::new(scheduler),
+        kueue: Mutex::new(kueue),
+        kwok: Mutex::new(kwok),
+        kueue_health,
+    }
+}
+
+/// A folder of this process; what earlier ones left behind is removed.
+fn folder() -> PathBuf {
+    let root = std::env::temp_dir().join("stagger-control-plane");
+    let mut number = 0;
+    for entry in fs::read_dir(&root).into_iter().flatten().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let owner = name.split('-').next().unwrap_or_default().to_owned();
+        if owner == std::process::id().to_string() {
+            number += 1;
+        } else if !Path::new("/proc").join(&owner).exists() {
+            // Another process may be removing it too.
+            drop(fs::remove_dir_all(entry.path()));
+        }
+    }
+    let folder = root.join(format!("{}-{number}", std::process::id()));
+    fs::create_dir_all(&folder).expect("a temporary folder can be made");
+    folder
+}
+
+fn words(flags: &[String]) -> Vec<String> {
+    flags.iter().map(|flag| format!("--{flag}")).collect()
+}
+
+fn etcd_flags(folder: &Path, client: u16, peer: u16) -> Vec<String> {
+    let (client, peer) = (format!("http://127.0.0.1:{client}"), format!("http://127.0.0.1:{peer}"));
+    words(&[
+        format!("data-dir={}", folder.join("etcd").display()),
+        format!("listen-client-urls={client}"),
+        format!("advertise-client-urls={client}"),
+        format!("listen-peer-urls={peer}"),
+        format!("initial-advertise-peer-urls={peer}"),
+        format!("initial-cluster=default={peer}"),
+        "unsafe-no-fsync".to_owned(),
+        "log-level=warn".to_owned(),
+    ])
+}
+
+fn apiserver_flags(folder: &Path, store: u16, secure: u16) -> Vec<String> {
+    let file = |name: &str| folder.join(name).display().to_string();
+    words(&[
+        format!("etcd-servers=http://127.0.0.1:{store}"),
+        format!("secure-port={secure}"),
+        "bind-address=127.0.0.1".to_owned(),
+        "advertise-address=127.0.0.1".to_owned(),
+        format!("cert-dir={}", file("apiserver-certificates")),
+        format!("tls-cert-file={}", file("tls.crt")),
+        format!("tls-private-key-file={}", file("tls.key")),
+        format!("client-ca-file={}", file("ca.crt")),
+        "service-account-issuer=https://kubernetes.default.svc".to_owned(),
+        format!("service-account-key-file={}", file("accounts.crt")),
+        format!("service-account-signing-key-file={}", file("accounts.key")),
+        "service-cluster-ip-range=10.0.0.0/24".to_owned(),
+        "authorization-mode=Node,RBAC".to_owned(),
+        "enable-admission-plugins=NodeRestriction".to_owned(),
+        "allow-privileged=true".to_owned(),
+        format!("audit-log-path={}", audit_file(folder).display()),
+        format!("audit-policy-file={}", file("audit.yaml")),
+        "audit-log-mode=blocking".to_owned(),
+        // One or two tests must not throttle each other.
+        "max-requests-inflight=3000".to_owned(),
+        "max-mutating-requests-inflight=1000".to_owned(),
+    ])
+}
+
+fn controllers_flags(folder: &Path, config: &str) -> Vec<String> {
+    words(&[
+        format!("kubeconfig={config}"),
+        format!("service-account-private-key-file={}", folder.join("accounts.key").display()),
+        format!("root-ca-file={}", folder.join("ca.crt").display()),
+        "leader-elect=false".to_owned(),
+        // As a cluster has it: each controller under its own ServiceAccount.
+        "use-service-account-credentials=true".to_owned(),
+        "kube-api-qps=200".to_owned(),
+        "kube-api-burst=400".to_owned(),
+        format!("secure-port={}", port()),
+    ])
+}
+
+fn scheduler_flags(config: &str) -> Vec<String> {
+    words(&[
+        format!("kubeconfig={config}"),
+        "leader-elect=false".to_owned(),
+        "kube-api-qps=200".to_owned(),
+        "kube-api-burst=400".to_owned(),
+        format!("secure-port={}", port()),
+    ])
+}

@@ -1,0 +1,28 @@
+//! The one control plane of this test binary.
+
+use std::sync::OnceLock;
+
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::{OnceCell, RwLock};
+
+use crate::plane::{Plane, start};
+
+fn runtime() -> &'static Runtime {
+    static RUNTIME: OnceLock<Runtime> = OnceLock::new();
+    RUNTIME.get_or_init(|| Builder::new_multi_thread().enable_all().build().expect("a runtime can be made"))
+}
+
+async fn plane() -> &'static RwLock<Plane> {
+    static PLANE: OnceCell<RwLock<Plane>> = OnceCell::const_new();
+    PLANE.get_or_init(async || RwLock::new(start().await)).await
+}
+
+/// Runs a test beside others.
+pub fn on_plane(test: impl AsyncFnOnce(&Plane)) {
+    runtime().block_on(async { test(&*plane().await.read().await).await });
+}
+
+/// Runs a test that stops or breaks parts: alone, and it leaves them running.
+pub fn alone_on_plane(test: impl AsyncFnOnce(&Plane)) {
+    runtime().block_on(async { test(&*plane().await.write().await).await });
+}
