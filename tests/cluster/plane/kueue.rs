@@ -28,7 +28,7 @@ pub async fn start(built: &Built, folder: &Path, admin: &Person, authority: &Aut
         fs::create_dir_all(place).unwrap_or_else(|error| {
             panic!("{} cannot be made ({error}); Kueue reads its certificate there, so run the tests as root", place.display())
         });
-        authority.server(place);
+        authority.server(place, &[]);
     }
     let bundle = base64(authority.pem().as_bytes());
     let config = |path: &str| json!({"url": format!("https://127.0.0.1:{webhook}{path}"), "caBundle": bundle});
@@ -52,7 +52,7 @@ pub async fn start(built: &Built, folder: &Path, admin: &Person, authority: &Aut
     let flags = vec![
         format!("--config={}", file.display()),
         format!("--kubeconfig={}", admin.kubeconfig().display()),
-        "--zap-log-level=info".to_owned(),
+        "--zap-log-level=2".to_owned(),
     ];
     let mut part = Part::start("kueue", &built.program("kueue", "kueue"), flags, folder);
     let health = format!("127.0.0.1:{health}");

@@ -14,8 +14,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 pub use keeper::Part;
+pub use kueue::base64;
 pub use pki::Authority;
-pub use start::start;
+pub use start::{port, start};
 
 use crate::person::Person;
 

@@ -47,10 +47,10 @@ impl Authority {
         &self.pem
     }
 
-    /// Writes `folder/tls.crt` and `folder/tls.key` for a server on this machine.
-    pub fn server(&self, folder: &Path) {
-        let names = ["localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc"].map(str::to_owned);
-        let mut params = CertificateParams::new(names.to_vec()).expect("the names are DNS names");
+    /// Writes `folder/tls.crt` and `folder/tls.key` for a server on this machine, also called by these names.
+    pub fn server(&self, folder: &Path, names: &[&str]) {
+        let names = ["localhost"].iter().chain(names).map(|name| (*name).to_owned());
+        let mut params = CertificateParams::new(names.collect::<Vec<_>>()).expect("the names are DNS names");
         let addresses = [Ipv4Addr::LOCALHOST, Ipv4Addr::new(10, 0, 0, 1), Ipv4Addr::new(10, 88, 0, 1)];
         params.subject_alt_names.extend(addresses.map(|address| SanType::IpAddress(IpAddr::V4(address))));
         params.distinguished_name = named("test server", &[]);

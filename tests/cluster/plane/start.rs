@@ -39,7 +39,7 @@ pub async fn start() -> Plane {
     let built = Built::find();
     let folder = folder();
     let authority = Authority::new(&folder);
-    authority.server(&folder);
+    authority.server(&folder, &["kubernetes", "kubernetes.default", "kubernetes.default.svc"]);
 
     // 1. The store and the API server.
     let (store, peer, secure) = (port(), port(), port());

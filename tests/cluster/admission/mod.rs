@@ -1,0 +1,132 @@
+//! The webhook and its policies on a real API server.
+
+mod down;
+mod forgery;
+mod traps;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::sync::OnceCell;
+
+use crate::crds;
+use crate::person::documents;
+use crate::plane::{Part, Plane, base64, port};
+use crate::wait::{http, until};
+
+pub const TENANT: &str = "stagger.dev/tenant";
+pub const TENANT_UID: &str = "stagger.dev/tenant-uid";
+/// Where tenant nlp works; vision works in the other.
+pub const EVALS: &str = "forged-evals";
+pub const VISION: &str = "forged-vision";
+
+/// The webhook as a process, with the stamps of both tenants.
+pub struct Installed {
+    pub webhook: Mutex<Part>,
+    /// Name and UID of tenant nlp, and of vision.
+    pub nlp: (String, String),
+    pub vision: (String, String),
+}
+
+impl Installed {
+    /// The labels that say so.
+    pub fn labels(tenant: &(String, String)) -> Value {
+        json!({TENANT: tenant.0, TENANT_UID: tenant.1})
+    }
+
+    pub fn stamp_of(object: &Value) -> (String, String) {
+        let label = |key: &str| object["metadata"]["labels"][key].as_str().unwrap_or_default().to_owned();
+        (label(TENANT), label(TENANT_UID))
+    }
+}
+
+fn file(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+/// Installs kinds, tenants, policies that protect, and the webhook; once for all tests.
+pub async fn installed(plane: &Plane) -> &'static Installed {
+    static INSTALLED: OnceCell<Installed> = OnceCell::const_new();
+    INSTALLED.get_or_init(async || install(plane).await).await
+}
+
+async fn install(plane: &Plane) -> Installed {
+    let admin = &plane.admin;
+    crds::installed(plane).await;
+
+    // 1. Two tenants, and the labels that our controller keeps on their namespaces.
+    let (mut stamps, mut known) = (Vec::new(), Vec::new());
+    for (tenant, namespace) in [("nlp", EVALS), ("vision", VISION)] {
+        let kind = json!({"apiVersion": "stagger.dev/v1alpha1", "kind": "GpuTenant", "metadata": {"name": tenant},
+                          "spec": {"displayName": tenant, "namespaces": [namespace]}});
+        let uid = admin.apply(&kind).await["metadata"]["uid"].as_str().expect("an object has a UID").to_owned();
+        let stamp = (tenant.to_owned(), uid);
+        let metadata = json!({"name": namespace, "labels": Installed::labels(&stamp)});
+        known.push(admin.apply(&json!({"apiVersion": "v1", "kind": "Namespace", "metadata": metadata})).await);
+        known.push(admin.get("stagger.dev/v1alpha1", "GpuTenant", "", tenant).await.expect("a tenant is there"));
+        stamps.push(stamp);
+    }
+
+    // 2. The process.
+    let (address, metrics) = (port(), port());
+    let folder = plane.folder.join("webhook");
+    fs::create_dir_all(&folder).expect("a folder can be made");
+    plane.authority.server(&folder, &["stagger-webhook.stagger-system.svc"]);
+    let path = |name: &str| folder.join(name).display().to_string();
+    let list = json!({"apiVersion": "v1", "kind": "List", "items": known});
+    fs::write(folder.join("known.json"), list.to_string()).expect("what is known can be written");
+    let flags = [
+        "webhook".to_owned(),
+        format!("--objects={}", path("known.json")),
+        format!("--listen=127.0.0.1:{address}"),
+        format!("--metrics-listen=127.0.0.1:{metrics}"),
+        "--mode=protect".to_owned(),
+        format!("--cert={}", path("tls.crt")),
+        format!("--key={}", path("tls.key")),
+        format!("--ca={}", plane.folder.join("ca.crt").display()),
+    ];
+    let mut webhook = Part::start("webhook", Path::new(env!("CARGO_BIN_EXE_stagger")), flags.to_vec(), &plane.folder);
+    until("the webhook is ready", Duration::from_secs(30), async || {
+        if let Some(status) = webhook.ended() {
+            panic!("the webhook ended with {status}:\n{}", webhook.tail());
+        }
+        http(&format!("127.0.0.1:{metrics}"), "/readyz").await
+    })
+    .await;
+
+    // 3. Its registration, by address instead of by Service, and the policies.
+    let bundle = base64(plane.authority.pem().as_bytes());
+    for source in ["webhooks/mutating.yaml", "webhooks/validating.yaml"] {
+        for mut configuration in documents(&file(source)) {
+            for hook in configuration["webhooks"].as_array_mut().expect("a configuration has webhooks") {
+                let path = hook["clientConfig"]["service"]["path"].as_str().expect("a path").to_owned();
+                hook["clientConfig"] = json!({"url": format!("https://127.0.0.1:{address}{path}"), "caBundle": bundle});
+            }
+            admin.apply(&configuration).await;
+        }
+    }
+    for source in ["webhooks/policies.yaml", "webhooks/bindings-protect.yaml"] {
+        for object in documents(&file(source)) {
+            admin.apply(&object).await;
+        }
+    }
+    // An API server takes up new policies and webhooks within a moment; a forged stamp tells when.
+    let mut stamps = stamps.into_iter();
+    let (nlp, vision) = (stamps.next().expect("two tenants"), stamps.next().expect("two tenants"));
+    let forged = pod("probe", EVALS, &Installed::labels(&vision));
+    until("a stamp is corrected", Duration::from_secs(30), async || {
+        let made = admin.dry_run(&forged).await.map_err(|refused| refused.message)?;
+        if Installed::stamp_of(&made) == nlp { Ok(()) } else { Err(made["metadata"]["labels"].to_string()) }
+    })
+    .await;
+    Installed { webhook: Mutex::new(webhook), nlp, vision }
+}
+
+/// A pod that asks for nothing.
+pub fn pod(name: &str, namespace: &str, labels: &Value) -> Value {
+    json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": namespace, "labels": labels},
+           "spec": {"restartPolicy": "Never", "schedulerName": "nobody", "containers": [{"name": "main", "image": "none"}]}})
+}
