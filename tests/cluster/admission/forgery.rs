@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{EVALS, Installed, installed, pod};
+use super::{EVALS, Installed, grant, installed, pod};
 use crate::person::{Person, Refused};
 use crate::plane::Plane;
 use crate::shared::on_plane;
@@ -50,21 +50,6 @@ async fn personas(plane: &Plane) -> Vec<(String, Person)> {
         ("system:serviceaccount:kube-system:other-scheduler".to_owned(), binder),
         ("root".to_owned(), plane.user("root", &["system:masters"]).await),
     ]
-}
-
-async fn every_right(plane: &Plane, users: impl Iterator<Item = &String>) {
-    let rule = json!({"apiGroups": ["", "batch"], "verbs": ["*"],
-                      "resources": ["pods", "pods/status", "pods/binding", "bindings", "jobs", "jobs/status"]});
-    let role = json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole",
-                      "metadata": {"name": "forger"}, "rules": [rule]});
-    plane.admin.apply(&role).await;
-    let subjects: Vec<Value> = users
-        .map(|name| json!({"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": name}))
-        .collect();
-    let binding = json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding",
-                         "metadata": {"name": "forger"}, "subjects": subjects,
-                         "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "forger"}});
-    plane.admin.apply(&binding).await;
 }
 
 /// One try: what the API server said, and the object afterwards.
@@ -126,7 +111,11 @@ fn nobody_forges_a_stamp_on_any_path_and_the_audit_log_names_who_tried() {
         let node = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "gpu-1"}});
         plane.admin.apply(&node).await;
         let personas = personas(plane).await;
-        every_right(plane, personas.iter().map(|(user, _)| user)).await;
+        let rule = json!({"apiGroups": ["", "batch"], "verbs": ["*"],
+                          "resources": ["pods", "pods/status", "pods/binding", "bindings", "jobs", "jobs/status"]});
+        for (user, _) in &personas {
+            grant(plane, user, &json!([rule])).await;
+        }
         let forged = Installed::labels(&here.vision);
         let mut wrong = Vec::new();
         for (path, cells) in ROWS {
@@ -168,14 +157,7 @@ fn a_namespace_cannot_take_another_tenant_for_itself() {
         let here = installed(plane).await;
         let owner = plane.user("namespace-owner", &[]).await;
         let rule = json!({"apiGroups": [""], "resources": ["namespaces", "namespaces/status", "namespaces/finalize"], "verbs": ["*"]});
-        let api = "rbac.authorization.k8s.io";
-        let named = json!({"name": "namespace-owner"});
-        let role = json!({"apiVersion": format!("{api}/v1"), "kind": "ClusterRole", "metadata": named, "rules": [rule]});
-        let binding = json!({"apiVersion": format!("{api}/v1"), "kind": "ClusterRoleBinding", "metadata": named,
-                             "roleRef": {"apiGroup": api, "kind": "ClusterRole", "name": "namespace-owner"},
-                             "subjects": [{"apiGroup": api, "kind": "User", "name": "namespace-owner"}]});
-        plane.admin.apply(&role).await;
-        plane.admin.apply(&binding).await;
+        grant(plane, "namespace-owner", &json!([rule])).await;
         let taken = json!({"metadata": {"labels": Installed::labels(&here.vision)}});
         for path in ["", "/status"] {
             let at = format!("/api/v1/namespaces/{EVALS}{path}");

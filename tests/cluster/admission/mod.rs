@@ -122,7 +122,32 @@ async fn install(plane: &Plane) -> Installed {
         if Installed::stamp_of(&made) == nlp { Ok(()) } else { Err(made["metadata"]["labels"].to_string()) }
     })
     .await;
+    // And so do the policies, asked by somebody who may do everything but what is ours.
+    let somebody = plane.user("somebody", &[]).await;
+    grant(plane, "somebody", &json!([{"apiGroups": ["", "batch"], "resources": ["*"], "verbs": ["*"]}])).await;
+    let taken = json!({"metadata": {"labels": Installed::labels(&vision)}});
+    let at = format!("/api/v1/namespaces/{EVALS}?dryRun=All");
+    until("the policies hold", Duration::from_secs(30), async || {
+        match somebody.send("PATCH", &at, "application/merge-patch+json", &taken).await {
+            Err(refused) if refused.message.contains("ValidatingAdmissionPolicy") => Ok(()),
+            other => Err(format!("{other:?}")),
+        }
+    })
+    .await;
     Installed { webhook: Mutex::new(webhook), nlp, vision }
+}
+
+/// Gives a user these rights everywhere.
+pub async fn grant(plane: &Plane, user: &str, rules: &Value) {
+    let api = "rbac.authorization.k8s.io";
+    let version = format!("{api}/v1");
+    let named = json!({"name": user.replace(':', "-")});
+    let role = json!({"apiVersion": version, "kind": "ClusterRole", "metadata": named, "rules": rules});
+    let binding = json!({"apiVersion": version, "kind": "ClusterRoleBinding", "metadata": named,
+                         "roleRef": {"apiGroup": api, "kind": "ClusterRole", "name": named["name"]},
+                         "subjects": [{"apiGroup": api, "kind": "User", "name": user}]});
+    plane.admin.apply(&role).await;
+    plane.admin.apply(&binding).await;
 }
 
 /// A pod that asks for nothing.
