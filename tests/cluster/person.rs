@@ -7,7 +7,7 @@ use kube::api::{Api, ApiResource, DeleteParams, DynamicObject, ListParams, Patch
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::core::{GroupVersionKind, Status};
 use kube::{Client, Config};
-use serde_json::Value;
+use serde_json::{Value, json};
 use stagger::scenario::{Input, Limits, read};
 
 use crate::wait::until;
@@ -142,15 +142,30 @@ impl Person {
         }
     }
 
+    /// A ServiceAccount, made where it is missing, and a token of it.
+    pub async fn token(&self, namespace: &str, name: &str) -> String {
+        let metadata = json!({"name": name, "namespace": namespace});
+        self.apply(&json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata})).await;
+        let path = format!("/api/v1/namespaces/{namespace}/serviceaccounts/{name}/token");
+        let spec = json!({"expirationSeconds": 86_400});
+        let body = json!({"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": spec});
+        let answer = self.send("POST", &path, "application/json", &body).await.expect("a token is given");
+        text(&answer, "/status/token").to_owned()
+    }
+
     pub async fn get(&self, api_version: &str, kind: &str, namespace: &str, name: &str) -> Result<Value, Refused> {
         let found = self.api(api_version, kind, namespace).get(name).await?;
         Ok(serde_json::to_value(found).expect("an object is JSON"))
     }
 
     pub async fn list(&self, api_version: &str, kind: &str, namespace: &str) -> Vec<Value> {
-        let found = self.api(api_version, kind, namespace).list(&ListParams::default()).await;
-        let found = found.unwrap_or_else(|error| panic!("{kind} cannot be listed by {}: {error}", self.name));
-        found.items.into_iter().map(|item| serde_json::to_value(item).expect("an object is JSON")).collect()
+        let found = self.listed(api_version, kind, namespace).await;
+        found.unwrap_or_else(|refused| panic!("{kind} cannot be listed by {}: {}", self.name, refused.message))
+    }
+
+    pub async fn listed(&self, api_version: &str, kind: &str, namespace: &str) -> Result<Vec<Value>, Refused> {
+        let found = self.api(api_version, kind, namespace).list(&ListParams::default()).await?;
+        Ok(found.items.into_iter().map(|item| serde_json::to_value(item).expect("an object is JSON")).collect())
     }
 
     /// A merge patch of `object`'s namesake.

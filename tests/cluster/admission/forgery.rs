@@ -29,19 +29,10 @@ const ROWS: [(&str, [Cell; 6]); 5] = [
     ("jobs/status update", [Denied, Denied, Denied, Denied, Denied, Allowed]),
 ];
 
-async fn token(plane: &Plane, namespace: &str, name: &str) -> String {
-    let account = json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": name, "namespace": namespace}});
-    plane.admin.apply(&account).await;
-    let path = format!("/api/v1/namespaces/{namespace}/serviceaccounts/{name}/token");
-    let body = json!({"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}});
-    let answer = plane.admin.send("POST", &path, "application/json", &body).await.expect("a token is given");
-    answer["status"]["token"].as_str().expect("a token is text").to_owned()
-}
-
 /// Each persona with the name under which the API server knows it.
 async fn personas(plane: &Plane) -> Vec<(String, Person)> {
-    let runner = plane.bearer("runner", &token(plane, EVALS, "runner").await).await;
-    let binder = plane.bearer("other-scheduler", &token(plane, "kube-system", "other-scheduler").await).await;
+    let runner = plane.bearer("runner", &plane.admin.token(EVALS, "runner").await).await;
+    let binder = plane.bearer("other-scheduler", &plane.admin.token("kube-system", "other-scheduler").await).await;
     vec![
         ("ana".to_owned(), plane.user("ana", &["vision-people"]).await),
         (format!("system:serviceaccount:{EVALS}:runner"), runner),

@@ -2,6 +2,7 @@
 
 mod down;
 mod forgery;
+mod gates;
 mod traps;
 
 use std::fs;
@@ -17,6 +18,11 @@ use crate::person::documents;
 use crate::plane::{Part, Plane, base64, port};
 use crate::wait::{http, until};
 
+pub const KUEUE: &str = "kueue.x-k8s.io/v1beta2";
+pub const GPU: &str = "nvidia.com/gpu";
+pub const GATE: &str = "stagger.dev/planner";
+pub const GATES: &str = "kueue.x-k8s.io/admission-gated-by";
+pub const QUEUE: &str = "kueue.x-k8s.io/queue-name";
 pub const TENANT: &str = "stagger.dev/tenant";
 pub const TENANT_UID: &str = "stagger.dev/tenant-uid";
 /// Where tenant nlp works; vision works in the other.
@@ -70,7 +76,32 @@ async fn install(plane: &Plane) -> Installed {
         stamps.push(stamp);
     }
 
-    // 2. The process.
+    // 2. A queue whose work waits for the plan, and one whose work does not.
+    for (queue, mode) in [("gated", "Enforce"), ("open", "Observe")] {
+        let quota = json!({"name": GPU, "nominalQuota": 4});
+        let group = json!({"coveredResources": [GPU], "flavors": [{"name": format!("{queue}-a100"), "resources": [quota]}]});
+        let objects = [
+            json!({"apiVersion": KUEUE, "kind": "ResourceFlavor", "metadata": {"name": format!("{queue}-a100")}}),
+            json!({"apiVersion": KUEUE, "kind": "ClusterQueue", "metadata": {"name": queue},
+                   "spec": {"namespaceSelector": {}, "resourceGroups": [group]}}),
+            json!({"apiVersion": KUEUE, "kind": "LocalQueue", "metadata": {"name": queue, "namespace": EVALS},
+                   "spec": {"clusterQueue": queue}}),
+            json!({"apiVersion": "stagger.dev/v1alpha1", "kind": "CapacityPlan", "metadata": {"name": queue},
+                   "spec": {"queues": [queue], "mode": mode}}),
+        ];
+        for object in &objects {
+            known.push(admin.apply(object).await);
+        }
+    }
+
+    // 3. Whose rights count: those of our accounts and of Kueue's.
+    for object in documents(&file("deploy/kustomize/base/identities.yaml")) {
+        if object["kind"].as_str().is_some_and(|kind| kind.starts_with("ClusterRole")) {
+            admin.apply(&object).await;
+        }
+    }
+
+    // 4. The process.
     let (address, metrics) = (port(), port());
     let folder = plane.folder.join("webhook");
     fs::create_dir_all(&folder).expect("a folder can be made");
@@ -97,7 +128,7 @@ async fn install(plane: &Plane) -> Installed {
     })
     .await;
 
-    // 3. Its registration, by address instead of by Service, and the policies.
+    // 5. Its registration, by address instead of by Service, and the policies.
     let bundle = base64(plane.authority.pem().as_bytes());
     for source in ["webhooks/mutating.yaml", "webhooks/validating.yaml"] {
         for mut configuration in documents(&file(source)) {

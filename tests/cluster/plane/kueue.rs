@@ -14,14 +14,22 @@ use crate::person::{Person, documents};
 use crate::wait::until;
 
 /// Its webhooks for what the tests create; those of frameworks that are not installed stay out.
-const WEBHOOKS: [&str; 6] = ["job", "pod", "workload", "clusterqueue", "resourceflavor", "cohort"];
+const WEBHOOKS: [&str; 7] = ["job", "jobset", "pod", "workload", "clusterqueue", "resourceflavor", "cohort"];
 /// Kinds that Kueue converts between versions.
 const CONVERTED: [&str; 4] = ["workloads", "clusterqueues", "localqueues", "cohorts"];
+const NAMESPACE: &str = "kueue-system";
+const ACCOUNT: &str = "kueue-controller-manager";
 /// Kueue reads this folder whatever its configuration says.
 const METRICS_CERTIFICATES: &str = "/etc/kueue/metrics/certs";
 
 /// Starts Kueue and registers it; the running part and the address of its health endpoint.
-pub async fn start(built: &Built, folder: &Path, admin: &Person, authority: &Authority) -> (Part, String) {
+pub async fn start(
+    built: &Built,
+    folder: &Path,
+    admin: &Person,
+    authority: &Authority,
+    server: &str,
+) -> (Part, String) {
     let (webhook, health) = (port(), port());
     let certificates = folder.join("kueue");
     for place in [&certificates, Path::new(METRICS_CERTIFICATES)] {
@@ -44,14 +52,16 @@ pub async fn start(built: &Built, folder: &Path, admin: &Person, authority: &Aut
     }
     definitions.extend(documents(&built.manifests("kueue", "jobset")));
     admin.define(definitions).await;
-    admin.apply(&json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "kueue-system"}})).await;
+    admin.apply(&json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})).await;
+    let token = account(built, admin).await;
+    let kubeconfig = authority.bearer(server, "kueue", &token);
 
     // 2. The process.
     let file = folder.join("kueue.yaml");
     fs::write(&file, configuration(webhook, health, &certificates)).expect("the configuration can be written");
     let flags = vec![
         format!("--config={}", file.display()),
-        format!("--kubeconfig={}", admin.kubeconfig().display()),
+        format!("--kubeconfig={}", kubeconfig.display()),
         "--zap-log-level=2".to_owned(),
     ];
     let mut part = Part::start("kueue", &built.program("kueue", "kueue"), flags, folder);
@@ -80,6 +90,29 @@ pub async fn start(built: &Built, folder: &Path, admin: &Person, authority: &Aut
         admin.apply(&configuration).await;
     }
     (part, health)
+}
+
+/// Kueue's own ServiceAccount with the rights its installation gives it, and a token of it.
+async fn account(built: &Built, admin: &Person) -> String {
+    let api = "rbac.authorization.k8s.io";
+    let subjects = json!([{"kind": "ServiceAccount", "name": ACCOUNT, "namespace": NAMESPACE}]);
+    for file in ["role.yaml", "manager_secrets_role.yaml", "leader_election_role.yaml"] {
+        for mut role in documents(&built.manifests("kueue", &format!("rbac/{file}"))) {
+            let name = format!("kueue-{}", role["metadata"]["name"].as_str().expect("a role has a name"));
+            let kind = role["kind"].as_str().expect("a role has a kind").to_owned();
+            role["metadata"]["name"] = json!(name);
+            let mut binding = json!({"apiVersion": format!("{api}/v1"), "kind": format!("{kind}Binding"),
+                                     "metadata": {"name": name}, "subjects": subjects,
+                                     "roleRef": {"apiGroup": api, "kind": kind, "name": name}});
+            if kind == "Role" {
+                role["metadata"]["namespace"] = json!(NAMESPACE);
+                binding["metadata"]["namespace"] = json!(NAMESPACE);
+            }
+            admin.apply(&role).await;
+            admin.apply(&binding).await;
+        }
+    }
+    admin.token(NAMESPACE, ACCOUNT).await
 }
 
 fn is_for(hook: &Value, name: &str) -> bool {

@@ -73,7 +73,7 @@ pub async fn start() -> Plane {
     );
 
     // 3. Kueue, and nodes.
-    let (kueue, kueue_health) = kueue::start(&built, &folder, &admin, &authority).await;
+    let (kueue, kueue_health) = kueue::start(&built, &folder, &admin, &authority, &server).await;
     let kwok = kwok::start(&built, &folder, &admin);
     Plane {
         folder,
