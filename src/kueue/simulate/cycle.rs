@@ -53,7 +53,8 @@ impl Engine<'_> {
             self.evict(*victim);
         }
         if !victims.is_empty() {
-            self.unpark(root);
+            self.freed[root] += 1;
+            self.call_back(root);
         }
         changed
     }

@@ -40,6 +40,8 @@ pub(super) struct Engine<'a> {
     pub root_of: Vec<usize>,
     /// How often capacity was freed in a tree.
     pub freed: Vec<u64>,
+    /// Trees in which capacity was freed and the parked were not yet called back.
+    calls_back: BTreeSet<usize>,
     /// Per workload: the option to begin with, as long as its tree's `freed` is still that.
     pub resume: Vec<(u64, usize)>,
     runtimes: &'a Runtimes,
@@ -148,6 +150,7 @@ impl<'a> Engine<'a> {
             trees: Vec::new(),
             root_of: Vec::new(),
             freed: Vec::new(),
+            calls_back: BTreeSet::new(),
             resume: vec![(0, 0); count],
             runtimes: &options.runtimes,
             now: snapshot.now,
@@ -242,9 +245,14 @@ impl<'a> Engine<'a> {
         }
     }
 
+    /// Whoever stands in line goes first: Kueue calls the parked back a second after capacity is freed.
     pub(super) fn admit_from(&mut self, touched: BTreeSet<usize>) {
         for root in touched {
             while self.cycle(root) {}
+            if self.calls_back.remove(&root) {
+                self.call_back(root);
+                while self.cycle(root) {}
+            }
         }
     }
 
@@ -281,7 +289,8 @@ impl<'a> Engine<'a> {
                 if self.runs[workload].attempts.len() == attempt
                     && let Some(root) = self.finish(workload)
                 {
-                    self.unpark(root);
+                    self.freed[root] += 1;
+                    self.calls_back.insert(root);
                     touched.insert(root);
                     if let Some(journal) = &mut self.journal {
                         journal.finished.push(workload);
@@ -321,7 +330,8 @@ impl<'a> Engine<'a> {
     fn free(&mut self, node: NodeId, touched: &mut BTreeSet<usize>) {
         self.note_capacity();
         if let Some(root) = self.root_of_node.get(node.0 as usize).copied().flatten() {
-            self.unpark(root);
+            self.freed[root] += 1;
+            self.calls_back.insert(root);
             touched.insert(root);
         }
     }
@@ -337,8 +347,7 @@ impl<'a> Engine<'a> {
     }
 
     /// Capacity was freed somewhere in the tree: who was parked may be tried again.
-    pub(super) fn unpark(&mut self, root: usize) {
-        self.freed[root] += 1;
+    pub(super) fn call_back(&mut self, root: usize) {
         for &queue in &self.trees[root] {
             self.queues[queue].freed();
         }

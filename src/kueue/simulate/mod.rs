@@ -4,7 +4,8 @@
 //! does it with classical (not fair) sharing:
 //!
 //! - one head per ClusterQueue and cycle, by priority, then creation, then key; `StrictFIFO` heads block their queue,
-//!   `BestEffortFIFO` heads that cannot be admitted are parked until capacity is freed in their cohort tree (`pending`);
+//!   `BestEffortFIFO` heads that cannot be admitted are parked until capacity is freed in their cohort tree (`pending`),
+//!   and called back after those who stand in line were tried: Kueue waits a second before it does;
 //! - options in listed order under `flavorFungibility`, borrowing no further up than needed (`nominate`);
 //! - heads of one cycle: less borrowing first, then priority, then FIFO; a head that waits for quota without victims
 //!   reserves it for the cycle, unless it can always reclaim (`cycle`);

@@ -156,8 +156,8 @@ async fn disagreements(plane: &Plane, cases: &[Case]) -> Vec<String> {
     let mut live = Vec::new();
     for at in 0..cases.iter().map(|case| case.workloads.len()).max().unwrap_or(0) {
         // Kueue leaves open who goes first of two queues' heads that were created in one second.
-        let second = stagger::clock::now();
         live.extend(created(person, cases.iter().filter_map(|case| case.workloads.get(at))).await);
+        let second = stagger::clock::now();
         until("the next second", Duration::from_secs(2), async || {
             if stagger::clock::now() > second { Ok(()) } else { Err("not yet".to_owned()) }
         })
