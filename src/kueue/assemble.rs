@@ -10,6 +10,7 @@ use super::codes;
 use super::findings::Findings;
 use super::given::{self, Given};
 use super::matching::Promises;
+use super::observed::{self, Observed};
 use super::place::{Ground, Placed, Unplaceable, place};
 use super::podsets::Coming;
 use super::reach::Reach;
@@ -35,13 +36,15 @@ pub struct Assembled {
     pub unplaceable: Vec<Unplaceable>,
     /// Waiting work outside the plan's scope: nobody here moves it, Kueue may start it at any time. Same order.
     pub uncontrolled: Vec<Workload>,
+    /// Every piece of work that exists, planned or not, as it stands: in the given order.
+    pub observed: Vec<Observed>,
     /// Errors first.
     pub findings: Vec<Finding>,
 }
 
 /// Reads everything the manifests say and puts it together.
 #[must_use]
-pub fn assemble(manifests: &[Manifest], given: &Given) -> Assembled {
+pub fn assemble<'a>(manifests: impl IntoIterator<Item = &'a Manifest>, given: &Given) -> Assembled {
     let mut findings = Findings::default();
     // 1. What is there, and the choices made about it.
     let catalog = Catalog::of(manifests, &mut findings);
@@ -75,9 +78,12 @@ pub fn assemble(manifests: &[Manifest], given: &Given) -> Assembled {
     };
     let scope = scope(plan.map(|known| &known.spec), &queues);
     let mut sorted = Sorted { running: running::stated(&catalog, &queues, frame, &mut findings), ..Sorted::default() };
+    let mut observed = Vec::with_capacity(submissions.len());
     for submission in &submissions {
         let in_scope = given.namespaces.is_empty() || given.namespaces.contains(&submission.manifest.namespace);
-        match place(submission, &mut ground, &mut findings) {
+        let placed = place(submission, &mut ground, &mut findings);
+        observed.extend(observed::of(submission, &placed, &mut ground));
+        match placed {
             Placed::Planned(workload) if in_scope && scope.contains(&workload.queue) => sorted.planned.push(workload),
             Placed::Planned(workload) => sorted.uncontrolled.push(workload),
             Placed::Running(running) => sorted.running.push(running),
@@ -121,7 +127,8 @@ pub fn assemble(manifests: &[Manifest], given: &Given) -> Assembled {
         }
     }
     let unplaceable = unplaceable.into_iter().map(|(_, one)| one).collect();
-    Assembled { snapshot, policy, scenario, changes: options, unplaceable, uncontrolled, findings: findings.finish() }
+    let findings = findings.finish();
+    Assembled { snapshot, policy, scenario, changes: options, unplaceable, uncontrolled, observed, findings }
 }
 
 /// The ClusterQueues a plan is for: those it names and those below its cohorts; without either, all.

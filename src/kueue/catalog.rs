@@ -80,7 +80,7 @@ struct Overhead {
 impl<'a> Catalog<'a> {
     /// Sorts the manifests by kind. Kinds nobody here reads are left alone.
     #[must_use]
-    pub fn of(manifests: &'a [Manifest], findings: &mut Findings) -> Self {
+    pub fn of(manifests: impl IntoIterator<Item = &'a Manifest>, findings: &mut Findings) -> Self {
         let mut catalog = Self::default();
         let mut ranges: BTreeMap<&'a str, Vec<LimitRangeItem>> = BTreeMap::new();
         for manifest in manifests {

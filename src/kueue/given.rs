@@ -35,8 +35,20 @@ pub struct Given {
     pub capacity_plan: Option<String>,
     /// The releases of the previous plan.
     pub previous: Vec<PreviousRelease>,
+    /// What is made of running work whose declared runtime has passed.
+    pub outrun: Outrun,
     /// More capacity may come than any queue has today: work that is too large for today's quota is kept and planned for.
     pub may_grow: bool,
+}
+
+/// How long work is taken to run on that has outlasted its p90.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Outrun {
+    /// Nobody knows, so it holds its quota to the end of the horizon: right for a plan that is made once.
+    #[default]
+    ToHorizon,
+    /// So long past its p90 end, then twice as long, and so on: right where the plan is made again when it is wrong.
+    AsLongAgain(Seconds),
 }
 
 /// Flags that beat every document.
@@ -66,6 +78,7 @@ impl Given {
             namespaces: Vec::new(),
             capacity_plan: None,
             previous: Vec::new(),
+            outrun: Outrun::ToHorizon,
             may_grow: false,
         }
     }
@@ -77,6 +90,7 @@ pub struct Frame {
     pub now: Timestamp,
     pub horizon_end: Timestamp,
     pub zone: Tz,
+    pub outrun: Outrun,
 }
 
 /// Now, the end of the horizon and the zone.
@@ -118,6 +132,7 @@ pub fn frame(
         now,
         horizon_end: now + horizon.min(HORIZON_MAX),
         zone: given.overrides.time_zone.or(zone).unwrap_or(chrono_tz::UTC),
+        outrun: given.outrun,
     }
 }
 

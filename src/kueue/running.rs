@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use super::catalog::{Catalog, Known};
 use super::codes;
 use super::findings::{Findings, nearest};
-use super::given::{Frame, shown};
+use super::given::{Frame, Outrun, shown};
 use super::podsets::{Admitted, Submission};
 use super::promise::Promise;
 use super::quantity::Quantity;
@@ -17,7 +17,7 @@ use crate::api::scenario;
 use crate::failure::Finding;
 use crate::names::{FlavorName, ResourceName, TenantId, WorkloadKey};
 use crate::plan::snapshot::{CellId, Running, Runtime};
-use crate::units::{Amount, Timestamp};
+use crate::units::{Amount, Seconds, Timestamp};
 
 /// An admitted workload. `None` when its queue is not there: then nothing can be said of its quota.
 pub fn admitted(
@@ -80,6 +80,10 @@ pub fn ends(
 ) -> (Option<Timestamp>, Option<Timestamp>) {
     let (p50, p90) = (start + runtime.p50, start + runtime.p90);
     let end = [p50, p90].into_iter().find(|end| *end > frame.now);
+    if let (None, Outrun::AsLongAgain(first)) = (end, frame.outrun) {
+        let longer = p90 + as_long_again(first, frame.now - p90);
+        return (Some(longer), Some(longer));
+    }
     if end.is_none() {
         let message = format!(
             "still runs although nine of ten runs end by {}; it is taken to hold its quota to the horizon's end",
@@ -91,6 +95,16 @@ pub fn ends(
         );
     }
     (end, end.map(|_| p90))
+}
+
+/// The smallest of `first`, twice that, and so on that is more than what has passed already.
+fn as_long_again(first: Seconds, passed: Seconds) -> Seconds {
+    let mut extra = first.max(Seconds(1));
+    // Doubling: at most sixty times before it is longer than any clock runs.
+    while extra <= passed {
+        extra = Seconds(extra.0.saturating_mul(2));
+    }
+    extra
 }
 
 /// What the Scenario says is running. Work that is over by now is left out.

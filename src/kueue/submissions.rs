@@ -144,6 +144,7 @@ fn adopt<'a>(submission: &mut Submission<'a>, workload: Submission<'a>) {
     }
     submission.created = submission.created.or(workload.created);
     submission.workload = workload.workload;
+    submission.stands = workload.stands;
 }
 
 fn by_own_name(mut workload: Submission<'_>) -> Submission<'_> {

@@ -22,6 +22,7 @@ pub mod lane_tree;
 pub mod levels;
 pub mod limits;
 pub mod model;
+pub mod overdue;
 pub mod peak;
 mod peer_capacity;
 pub mod peers;
@@ -45,6 +46,7 @@ pub mod whatif;
 pub mod window;
 
 pub use check::check;
+pub use overdue::overdue;
 pub use proposal::Plan;
 pub use propose::propose;
 pub use snapshot::{Policy, Snapshot};

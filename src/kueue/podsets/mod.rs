@@ -47,6 +47,8 @@ pub struct Submission<'a> {
     pub progress: Progress,
     /// What its Workload says, where there is one.
     pub workload: Option<WorkloadFacts>,
+    /// That Workload itself.
+    pub stands: Option<&'a Manifest>,
 }
 
 /// A set of alike pods.
@@ -88,6 +90,7 @@ impl<'a> Submission<'a> {
             arrives: None,
             progress,
             workload: None,
+            stands: None,
         }
     }
 

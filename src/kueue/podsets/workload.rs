@@ -63,6 +63,7 @@ pub(super) fn workload(manifest: &Manifest) -> Result<Submission<'_>, Finding> {
         admitted,
         deactivated: spec.active == Some(false) && !ours,
     });
+    submission.stands = Some(manifest);
     if let Some(owner) = controller(manifest) {
         submission.key = WorkloadKey::new(&manifest.namespace, &owner.name);
         let group = owner.api_version.split_once('/').map_or("", |(group, _)| group);

@@ -106,6 +106,21 @@ pub fn reasons(snapshot: &Snapshot, policy: &Policy, releases: &mut [Release]) {
     }
 }
 
+/// For every release of the plan one sentence with its due time and slack, in the plan's order; `None` for a release that
+/// names no option of the snapshot.
+///
+/// `Starts 13:00: eval-1 and eval-2 hold the 4 a100 GPUs until then. Due 17:00, slack 3 h.`
+#[must_use]
+pub fn sentences(snapshot: &Snapshot, policy: &Policy, plan: &Plan) -> Vec<Option<String>> {
+    let releases = &plan.releases;
+    let placed = resolve(snapshot, releases);
+    let all: Vec<_> = (0..releases.len()).collect();
+    let outlooks = outlook::outlooks(snapshot, policy, releases, &placed, &all);
+    let holders = Holders::new(snapshot, policy, releases, &placed);
+    let scene = Scene { snapshot, policy, releases, placed: &placed, holders: &holders };
+    outlooks.iter().enumerate().map(|(at, outlook)| cause::sentence(&scene, at, outlook)).collect()
+}
+
 /// Explains one workload of the snapshot, planned, running or left out. `None` when the snapshot does not have it.
 #[must_use]
 pub fn explain(snapshot: &Snapshot, policy: &Policy, plan: &Plan, key: &WorkloadKey) -> Option<Explanation> {

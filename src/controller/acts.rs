@@ -1,0 +1,183 @@
+//! What is written to the cluster, each with a limit and each harmless when done twice.
+//!
+//! Before every write the lease is asked at that very moment: who has been paused and no longer leads writes nothing.
+//! Objects are never decoded and written back; a patch names the fields it changes.
+
+use futures::{StreamExt, stream};
+use kube::Api;
+use kube::api::{DynamicObject, Patch, PatchParams};
+use kube::core::ApiResource;
+use serde_json::{Value, json};
+
+use super::kinds::api_of;
+use crate::api::keys;
+use crate::api::status::{CapacityPlanStatus, WorkloadSloStatus};
+use crate::api::{GROUP, VERSION};
+use crate::cluster::lease::Leadership;
+use crate::cluster::{CALL_MAX, Cluster, ClusterError, Kind, within};
+use crate::kueue::observed::Carrier;
+use crate::kueue::release::{Order, Target};
+
+/// Writes at once. The API server gives a client its share; more would only wait there.
+const AT_ONCE: usize = 16;
+const MANAGER: &str = "stagger-controller";
+
+/// The right to write: a tenure that is asked each time.
+#[derive(Debug, Clone)]
+pub struct Fence {
+    pub leadership: Option<Leadership>,
+    pub epoch: i64,
+}
+
+impl Fence {
+    /// Whether the tenure in which this was decided still lasts. Who needs no lease always may.
+    #[must_use]
+    pub fn holds(&self) -> bool {
+        self.leadership.as_ref().is_none_or(|leadership| leadership.epoch() == Some(self.epoch))
+    }
+}
+
+/// How a write ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ended {
+    Done,
+    /// The object has changed or is gone: the next look decides anew.
+    Changed,
+    /// The lease is another's.
+    Fenced,
+    Failed(ClusterError),
+}
+
+impl Ended {
+    fn of(result: Result<DynamicObject, ClusterError>) -> Self {
+        match result {
+            Ok(_) => Self::Done,
+            Err(error) if matches!(error.kind, Kind::Conflict | Kind::NotFound | Kind::Gone) => Self::Changed,
+            Err(error) => Self::Failed(error),
+        }
+    }
+}
+
+/// Carries out orders, the first ones first; several at once.
+pub async fn release(cluster: &Cluster, orders: Vec<Order>, fence: &Fence) -> Vec<(Order, Ended)> {
+    let one = |order: Order| async move {
+        let mut ended = Ended::Done;
+        for target in &order.targets {
+            match let_go(cluster, target, fence).await {
+                Ended::Done => {}
+                other => ended = other,
+            }
+        }
+        (order, ended)
+    };
+    stream::iter(orders.into_iter().map(one)).buffered(AT_ONCE).collect().await
+}
+
+/// Takes our gate off one object.
+pub async fn let_go(cluster: &Cluster, target: &Target, fence: &Fence) -> Ended {
+    let Some(api) = api_of(&target.api_version, &target.kind) else { return Ended::Changed };
+    if !fence.holds() {
+        return Ended::Fenced;
+    }
+    let Ok(steps) = serde_json::from_value(target.patch()) else { return Ended::Changed };
+    let objects: Api<DynamicObject> = Api::namespaced_with(cluster.client.clone(), &target.namespace, &api);
+    let params = PatchParams::default();
+    let call = objects.patch(&target.name, &params, &Patch::Json::<()>(steps));
+    match Ended::of(within(CALL_MAX, "patch", &resource(&api), call).await) {
+        // A `test` that does not hold: somebody else was first.
+        Ended::Failed(error) if error.kind == Kind::Refused && error.message.contains("test") => Ended::Changed,
+        ended => ended,
+    }
+}
+
+/// A planned start to be written on an object.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    pub carrier: Carrier,
+    /// RFC 3339.
+    pub start: String,
+    pub plan: String,
+}
+
+/// Writes planned starts on the work itself.
+pub async fn annotate(cluster: &Cluster, notes: Vec<Note>, fence: &Fence) -> Vec<(Note, Ended)> {
+    let one = |note: Note| async move {
+        let Some(api) = api_of(&note.carrier.api_version, &note.carrier.kind) else { return (note, Ended::Changed) };
+        if !fence.holds() {
+            return (note, Ended::Fenced);
+        }
+        let patch = json!({"metadata": {
+            "uid": note.carrier.uid,
+            "annotations": {keys::PLANNED_START: note.start, keys::PLAN: note.plan},
+        }});
+        let objects: Api<DynamicObject> = Api::namespaced_with(cluster.client.clone(), &note.carrier.namespace, &api);
+        let ended = merge(&objects, &note.carrier.name, &patch, &resource(&api)).await;
+        (note, ended)
+    };
+    stream::iter(notes.into_iter().map(one)).buffered(AT_ONCE).collect().await
+}
+
+async fn merge(objects: &Api<DynamicObject>, name: &str, patch: &Value, resource: &str) -> Ended {
+    let params = PatchParams { field_manager: Some(MANAGER.to_owned()), ..PatchParams::default() };
+    Ended::of(within(CALL_MAX, "patch", resource, objects.patch(name, &params, &Patch::Merge(patch))).await)
+}
+
+/// A WorkloadSLO's status.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SloTold {
+    pub namespace: String,
+    pub name: String,
+    pub status: WorkloadSloStatus,
+}
+
+/// Writes the statuses of WorkloadSLOs.
+pub async fn tell_slos(cluster: &Cluster, told: Vec<SloTold>, fence: &Fence) -> Vec<(SloTold, Ended)> {
+    let api = ours("WorkloadSLO", "workloadslos");
+    let api = &api;
+    let one = |told: SloTold| async move {
+        if !fence.holds() {
+            return (told, Ended::Fenced);
+        }
+        let objects: Api<DynamicObject> = Api::namespaced_with(cluster.client.clone(), &told.namespace, api);
+        let status = whole(&told.status, &["plannedStart", "expectedEnd", "slackSeconds", "attempts", "message"]);
+        let ended = status_of(&objects, &told.name, status, &resource(api)).await;
+        (told, ended)
+    };
+    stream::iter(told.into_iter().map(one)).buffered(AT_ONCE).collect().await
+}
+
+/// Writes the status of a CapacityPlan.
+pub async fn tell_plan(cluster: &Cluster, name: &str, status: &CapacityPlanStatus, fence: &Fence) -> Ended {
+    if !fence.holds() {
+        return Ended::Fenced;
+    }
+    let api = ours("CapacityPlan", "capacityplans");
+    let objects: Api<DynamicObject> = Api::all_with(cluster.client.clone(), &api);
+    status_of(&objects, name, whole(status, &["digest", "summary", "took"]), &resource(&api)).await
+}
+
+async fn status_of(objects: &Api<DynamicObject>, name: &str, status: Value, resource: &str) -> Ended {
+    let params = PatchParams { field_manager: Some(MANAGER.to_owned()), ..PatchParams::default() };
+    let patch = json!({"status": status});
+    let call = objects.patch_status(name, &params, &Patch::Merge(&patch));
+    Ended::of(within(CALL_MAX, "patch", &format!("{resource}/status"), call).await)
+}
+
+/// A status in which what is absent is taken away.
+fn whole(status: &impl serde::Serialize, fields: &[&str]) -> Value {
+    let mut value = serde_json::to_value(status).unwrap_or_default();
+    if let Some(members) = value.as_object_mut() {
+        for field in fields {
+            members.entry(*field).or_insert(Value::Null);
+        }
+    }
+    value
+}
+
+fn ours(kind: &str, plural: &str) -> ApiResource {
+    ApiResource::from_gvk_with_plural(&kube::core::GroupVersionKind::gvk(GROUP, VERSION, kind), plural)
+}
+
+fn resource(api: &ApiResource) -> String {
+    if api.group.is_empty() { api.plural.clone() } else { format!("{}.{}", api.plural, api.group) }
+}

@@ -1,0 +1,104 @@
+//! What a CapacityPlan is told: is there a plan, is it carried out, is it old, can everything be met.
+//!
+//! Pure, like `slo_status`.
+
+use super::changes;
+use super::planning::Planned;
+use super::scope::Scope;
+use super::slo_status::{condition, kept};
+use crate::api::capacity_plan::Mode;
+use crate::api::status::{CapacityPlanStatus, Condition, ConditionStatus, PlanFigures};
+use crate::api::written::{Duration, Percent};
+use crate::plan::proposal::{Plan, Status};
+use crate::units::Timestamp;
+
+/// What is known beside the scope.
+#[derive(Debug, Clone, Copy)]
+pub struct Standing<'a> {
+    pub now: Timestamp,
+    pub generation: Option<i64>,
+    /// Work in its scope that our gate holds.
+    pub held: usize,
+    /// Whether the plan is too old to go by.
+    pub stale: bool,
+    pub before: &'a CapacityPlanStatus,
+}
+
+/// Its status.
+#[must_use]
+pub fn plan_status(scope: &Scope, standing: Standing<'_>) -> CapacityPlanStatus {
+    let mut list: Vec<Condition> = Vec::new();
+    let mut tell = |kind: &str, status: ConditionStatus, reason: &str, message: &str| {
+        let fresh = condition(kind, status, (reason, message), standing.generation, standing.now);
+        list.push(kept(fresh, &standing.before.conditions));
+    };
+    let planned = scope.planned.as_deref();
+    match (planned, &scope.failed) {
+        (_, Some((_, why))) => tell("Solved", ConditionStatus::False, "Failed", why),
+        (Some(planned), None) => tell("Solved", ConditionStatus::True, status_word(&planned.plan), &solved(planned)),
+        (None, None) => tell("Solved", ConditionStatus::Unknown, "Pending", "no plan has been made yet"),
+    }
+    match (scope.spec.mode, planned) {
+        (Mode::Observe, _) => tell("Applied", ConditionStatus::False, "Observe", "the plan is shown and nothing more"),
+        (Mode::Recommend, _) => {
+            tell("Applied", ConditionStatus::False, "Recommend", "planned starts are written on the work; nothing is held");
+        }
+        (Mode::Enforce, None) => tell("Applied", ConditionStatus::False, "NoPlan", "there is no plan to carry out"),
+        (Mode::Enforce, Some(_)) => {
+            let message = format!("{} held until their start", standing.held);
+            tell("Applied", ConditionStatus::True, "Enforced", &message);
+        }
+    }
+    let (stale, reason, message) = match (standing.stale, &scope.failed) {
+        (true, Some((_, why))) => (ConditionStatus::True, "PlanningFails", why.as_str()),
+        (true, None) => (ConditionStatus::True, "NoPlan", "no plan has been made for too long"),
+        (false, _) => (ConditionStatus::False, "Fresh", "the plan follows what happens"),
+    };
+    tell("Stale", stale, reason, message);
+    let late = planned.map_or(0, |planned| planned.plan.summary.late);
+    if late > 0 {
+        let told = planned.and_then(|planned| planned.plan.infeasible.first()).map(|conflict| conflict.message.clone());
+        let message = told.unwrap_or_else(|| format!("{late} workloads cannot be done in time"));
+        tell("Infeasible", ConditionStatus::True, "Late", &message);
+    } else {
+        tell("Infeasible", ConditionStatus::False, "Feasible", "everything can be done in time");
+    }
+    CapacityPlanStatus {
+        conditions: list,
+        digest: planned.map(|planned| planned.plan.input_digest.clone()),
+        summary: planned.map(|planned| figures(&planned.plan)),
+        took: planned.map(|planned| Duration(format!("{}ms", planned.millis.min(99_999)))),
+    }
+}
+
+fn status_word(plan: &Plan) -> &'static str {
+    match plan.quality.status {
+        Status::Optimal => "Optimal",
+        Status::Feasible => "Feasible",
+        Status::Fallback => "Fallback",
+    }
+}
+
+fn solved(planned: &Planned) -> String {
+    format!("planned because {}", changes::sentence(&planned.changes))
+}
+
+fn figures(plan: &Plan) -> PlanFigures {
+    let count = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+    let accelerators = plan.peaks.iter().filter(|peak| peak.resource.is_accelerator());
+    let peak = accelerators.map(|peak| peak.peak.0 / peak.resource.units_per_gpu()).fold(0, i64::saturating_add);
+    PlanFigures {
+        jobs: i64::try_from(plan.releases.len()).unwrap_or(i64::MAX),
+        on_time: count(plan.summary.on_time),
+        at_risk: count(plan.summary.at_risk),
+        late: count(plan.summary.late),
+        peak,
+        gap: plan.quality.gap_millionths.map(percent),
+    }
+}
+
+/// Millionths as a percentage with one place, rounded up: never better than it is.
+fn percent(millionths: u64) -> Percent {
+    let tenths = millionths.div_ceil(1000).min(1000);
+    Percent(format!("{}.{}%", tenths / 10, tenths % 10))
+}

@@ -1,0 +1,167 @@
+//! What is known of the cluster: one compact row per object, filled by the watches, read by the loop.
+//!
+//! A relist replaces a kind's rows only once it is complete, and what disappeared meanwhile is gone with it: a deletion
+//! that no watch told of is noticed there. While a kind cannot be read its last rows stand.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use tokio::sync::watch;
+
+use super::kinds::{KINDS, Need};
+use crate::api::manifest::Manifest;
+
+/// Namespace and name, within a kind.
+type Name = (String, String);
+
+/// The rows of all kinds, shared by the watches and the loop.
+#[derive(Debug, Clone)]
+pub struct Rows {
+    inner: Arc<RwLock<Vec<Shelf>>>,
+    revision: watch::Sender<u64>,
+}
+
+#[derive(Debug, Default)]
+struct Shelf {
+    rows: BTreeMap<Name, Manifest>,
+    /// The rows of a relist that is not complete yet.
+    coming: Option<BTreeMap<Name, Manifest>>,
+    state: State,
+}
+
+/// How far a kind is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum State {
+    /// Not listed yet.
+    #[default]
+    Unknown,
+    /// Its definition is not installed.
+    Absent,
+    /// We may not read it.
+    Forbidden,
+    /// Listed at least once.
+    Listed,
+}
+
+/// A change of one kind's rows, by the kind's place in [`KINDS`].
+#[derive(Debug)]
+pub enum Change {
+    /// A relist begins.
+    Begin,
+    /// One object of a relist.
+    Listed(Manifest),
+    /// The relist is complete.
+    Complete,
+    Applied(Manifest),
+    Deleted { namespace: String, name: String },
+    Absent,
+    Forbidden,
+}
+
+impl Default for Rows {
+    fn default() -> Self {
+        let shelves = KINDS.iter().map(|_| Shelf::default()).collect();
+        Self { inner: Arc::new(RwLock::new(shelves)), revision: watch::Sender::new(0) }
+    }
+}
+
+impl Rows {
+    /// Takes up one change.
+    pub fn take(&self, kind: usize, change: Change) {
+        let mut shelves = self.inner.write().unwrap_or_else(PoisonError::into_inner);
+        let Some(shelf) = shelves.get_mut(kind) else { return };
+        let changed = shelf.take(change);
+        drop(shelves);
+        if changed {
+            self.revision.send_modify(|revision| *revision = revision.wrapping_add(1));
+        }
+    }
+
+    /// Tells of every change; its value counts them.
+    #[must_use]
+    pub fn changes(&self) -> watch::Receiver<u64> {
+        self.revision.subscribe()
+    }
+
+    /// Whether everything that planning cannot do without has been listed, and everything else is known or not installed.
+    #[must_use]
+    pub fn complete(&self) -> bool {
+        let shelves = self.inner.read().unwrap_or_else(PoisonError::into_inner);
+        KINDS.iter().zip(shelves.iter()).all(|(kind, shelf)| match kind.need {
+            Need::Always => shelf.state == State::Listed,
+            Need::WhereInstalled => shelf.state != State::Unknown,
+        })
+    }
+
+    /// The kinds that are not known, with how far they are: for messages.
+    #[must_use]
+    pub fn missing(&self) -> Vec<(String, State)> {
+        let shelves = self.inner.read().unwrap_or_else(PoisonError::into_inner);
+        let unlisted = KINDS.iter().zip(shelves.iter()).filter(|(_, shelf)| shelf.state != State::Listed);
+        unlisted.map(|(kind, shelf)| (kind.resource(), shelf.state)).collect()
+    }
+
+    /// How far one kind is known.
+    #[must_use]
+    pub fn state(&self, kind: &str) -> State {
+        let shelves = self.inner.read().unwrap_or_else(PoisonError::into_inner);
+        let found = KINDS.iter().zip(shelves.iter()).find(|(known, _)| known.kind == kind);
+        found.map_or(State::Unknown, |(_, shelf)| shelf.state)
+    }
+
+    /// Reads all rows, by kind, namespace and name, while no watch writes.
+    pub fn read<T>(&self, reader: impl FnOnce(&mut dyn Iterator<Item = &Manifest>) -> T) -> T {
+        let shelves = self.inner.read().unwrap_or_else(PoisonError::into_inner);
+        reader(&mut shelves.iter().flat_map(|shelf| shelf.rows.values()))
+    }
+
+    /// The number of rows.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.inner.read().unwrap_or_else(PoisonError::into_inner).iter().map(|shelf| shelf.rows.len()).sum()
+    }
+
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl Shelf {
+    /// Whether anything that is read has changed.
+    fn take(&mut self, change: Change) -> bool {
+        match change {
+            Change::Begin => {
+                self.coming = Some(BTreeMap::new());
+                false
+            }
+            Change::Listed(row) => {
+                self.coming.get_or_insert_default().insert((row.namespace.clone(), row.name.clone()), row);
+                false
+            }
+            Change::Complete => {
+                self.rows = self.coming.take().unwrap_or_default();
+                self.state = State::Listed;
+                true
+            }
+            Change::Applied(row) => {
+                let name = (row.namespace.clone(), row.name.clone());
+                let same = self.rows.get(&name).is_some_and(|known| known.api_version == row.api_version && known.value == row.value);
+                self.rows.insert(name, row);
+                !same
+            }
+            Change::Deleted { namespace, name } => self.rows.remove(&(namespace, name)).is_some(),
+            Change::Absent => self.unread(State::Absent),
+            Change::Forbidden => self.unread(State::Forbidden),
+        }
+    }
+
+    /// A kind that was there keeps its rows: an API server that has just started may not know its kinds yet.
+    fn unread(&mut self, state: State) -> bool {
+        let first = self.state != state && self.state != State::Listed;
+        if first {
+            self.state = state;
+        }
+        first
+    }
+}

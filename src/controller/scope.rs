@@ -1,0 +1,201 @@
+//! One CapacityPlan and what became of it: its last plan, what it waits for, and whether it must be thought about again.
+//!
+//! Pure: rows and now in, a request to plan or a list of orders out. What it remembers is what the cluster does not tell:
+//! since when something has been so. All of it can be lost: another leader begins with the stored plan and looks again.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::changes::{Change, ChangeKind, between};
+use super::planning::{Planned, Request};
+use super::settings::{Patience, Settings};
+use crate::api::capacity_plan::{CapacityPlanSpec, Mode};
+use crate::api::manifest::Manifest;
+use crate::kueue::observed::{Observed, Standing, by_key};
+use crate::kueue::release::{Trouble, TroubleKind};
+use crate::kueue::{self, Assembled, Given, Outrun};
+use crate::names::{QueueName, WorkloadKey};
+use crate::plan::snapshot::{NodeKind, PreviousRelease, Running, Snapshot};
+use crate::units::{Seconds, Timestamp};
+
+/// One CapacityPlan, or what is done without any.
+#[derive(Debug, Default)]
+pub struct Scope {
+    /// `None`: there is no CapacityPlan, so everything is observed.
+    pub name: Option<String>,
+    pub spec: CapacityPlanSpec,
+    pub planned: Option<Arc<Planned>>,
+    /// Starts that were promised by whoever led before.
+    pub inherited: Vec<PreviousRelease>,
+    /// Since when planning has failed, and why.
+    pub failed: Option<(Timestamp, String)>,
+    /// Since when work waits that no gate holds.
+    pub loose_since: BTreeMap<WorkloadKey, Timestamp>,
+    /// Since when work is due that does not fit.
+    pub held_since: BTreeMap<WorkloadKey, Timestamp>,
+    /// Work that was let go and does not start.
+    pub troubles: Vec<Trouble>,
+    /// The choices have changed since the last plan.
+    pub changed: bool,
+}
+
+impl Scope {
+    #[must_use]
+    pub fn enforces(&self) -> bool {
+        self.name.is_some() && self.spec.mode == Mode::Enforce
+    }
+
+    /// Puts the rows together for an instant.
+    #[must_use]
+    pub fn look(&self, rows: &mut dyn Iterator<Item = &Manifest>, now: Timestamp, settings: &Settings) -> Assembled {
+        let mut given = Given::at(now);
+        given.default_horizon = settings.horizon;
+        given.overrides.time_zone = Some(settings.zone);
+        given.capacity_plan.clone_from(&self.name);
+        given.outrun = Outrun::AsLongAgain(settings.patience().overrun);
+        kueue::assemble(rows, &given)
+    }
+
+    /// The instant for which changes are looked for: that of the last plan, so that only objects can differ.
+    #[must_use]
+    pub fn instant(&self, now: Timestamp) -> Timestamp {
+        self.planned.as_ref().map_or(now, |planned| planned.basis.now)
+    }
+
+    /// Whether a ClusterQueue is in its scope.
+    #[must_use]
+    pub fn covers(&self, queue: &QueueName, snapshot: &Snapshot) -> bool {
+        if self.spec.queues.is_empty() && self.spec.cohorts.is_empty() {
+            return true;
+        }
+        if self.spec.queues.iter().any(|name| name == queue.as_str()) {
+            return true;
+        }
+        let ids = (0_u32..).map(crate::plan::snapshot::NodeId).zip(&snapshot.nodes);
+        let mut own = ids.filter(|(_, node)| node.name == *queue && matches!(node.kind, NodeKind::ClusterQueue(_)));
+        let Some((id, _)) = own.next() else { return false };
+        let mut above = snapshot.path_to_root(id).skip(1).map(|id| &snapshot.node(id).name);
+        above.any(|cohort| self.spec.cohorts.iter().any(|name| name == cohort.as_str()))
+    }
+
+    /// Notes since when things have been as they are.
+    pub fn note(&mut self, observed: &BTreeMap<WorkloadKey, &Observed>, now: Timestamp) {
+        let loose = |one: &&Observed| one.standing == Standing::Waiting && !one.carriers.iter().any(|it| it.is_gated());
+        let loose: BTreeSet<&WorkloadKey> =
+            observed.iter().filter(|(_, one)| loose(one)).map(|(key, _)| key).collect();
+        self.loose_since.retain(|key, _| loose.contains(key));
+        for key in loose {
+            self.loose_since.entry(key.clone()).or_insert(now);
+        }
+    }
+
+    /// Notes what is due and does not fit.
+    pub fn note_held(&mut self, held: &BTreeSet<WorkloadKey>, now: Timestamp) {
+        self.held_since.retain(|key, _| held.contains(key));
+        for key in held {
+            self.held_since.entry(key.clone()).or_insert(now);
+        }
+    }
+
+    /// Why there must be a new plan; empty: there need not. `seen` was assembled for [`Self::instant`].
+    #[must_use]
+    pub fn reasons(&self, seen: &Snapshot, now: Timestamp, patience: &Patience) -> Vec<Change> {
+        let one = |kind: ChangeKind, subject: String| Change { kind, subject };
+        let Some(planned) = &self.planned else { return vec![one(ChangeKind::First, String::new())] };
+        let mut found = between(&planned.basis, seen);
+        if self.changed {
+            found.push(one(ChangeKind::Policy, self.name.clone().unwrap_or_default()));
+        }
+        // What the clock brings is not urgent: each has a margin, and a new plan every moment would help nobody.
+        if found.is_empty() && now - planned.plan.now >= patience.missed {
+            self.clock_reasons(planned, now, patience, &mut |kind, subject| found.push(one(kind, subject)));
+        }
+        found
+    }
+
+    fn clock_reasons(
+        &self,
+        planned: &Planned,
+        now: Timestamp,
+        patience: &Patience,
+        tell: &mut dyn FnMut(ChangeKind, String),
+    ) {
+        let late = |at: Timestamp, margin: Seconds| at + margin <= now;
+        let snapshot = &planned.snapshot;
+        for running in &snapshot.running {
+            let end = running.held_until(planned.plan.promise, snapshot.now, snapshot.horizon_end);
+            if late(end, patience.handover) {
+                tell(ChangeKind::Overrun, running.key.to_string());
+            }
+        }
+        if self.enforces() {
+            let starts: BTreeMap<&WorkloadKey, Timestamp> =
+                planned.plan.releases.iter().map(|release| (&release.workload, release.start)).collect();
+            for key in self.held_since.keys() {
+                if starts.get(key).is_some_and(|start| late(*start, patience.missed)) {
+                    tell(ChangeKind::Missed, key.to_string());
+                }
+            }
+            for trouble in self.troubles.iter().filter(|trouble| trouble.kind == TroubleKind::NotReserved) {
+                tell(ChangeKind::NotReserved, trouble.key.to_string());
+            }
+        }
+        if late(planned.plan.now, patience.age) {
+            tell(ChangeKind::Age, String::new());
+        }
+    }
+
+    /// What to plan, from objects that were assembled for now.
+    #[must_use]
+    pub fn request(
+        &self,
+        assembled: Assembled,
+        changes: Vec<Change>,
+        settings: &Settings,
+        patience: &Patience,
+    ) -> Request {
+        let Assembled { snapshot, mut policy, observed, .. } = assembled;
+        policy.time_limit_millis = policy.time_limit_millis.min(settings.time_limit_millis);
+        let observed = by_key(&observed);
+        let basis = snapshot.clone();
+        let mut snapshot = snapshot;
+        for running in &mut snapshot.running {
+            steady(running, observed.get(&running.key).copied(), basis.now, patience.missed);
+        }
+        let promised = self.planned.as_ref().map_or_else(|| self.inherited.clone(), |it| it.plan.previous_releases());
+        // What no gate holds starts when Kueue likes, which is now: it is not moved, and the rest is planned around it.
+        let loose: BTreeSet<&WorkloadKey> = snapshot
+            .workloads
+            .iter()
+            .map(|workload| &workload.key)
+            .filter(|key| self.enforces() && observed.get(key).is_some_and(|one| !one.is_held_back()))
+            .collect();
+        let mut previous: Vec<PreviousRelease> =
+            promised.into_iter().filter(|release| !loose.contains(&release.key)).collect();
+        for workload in snapshot.workloads.iter().filter(|workload| loose.contains(&workload.key)) {
+            let Some(option) = workload.options.first() else { continue };
+            let (key, flavor) = (workload.key.clone(), option.flavor.clone());
+            previous.push(PreviousRelease { key, flavor, start: basis.now, end: None });
+        }
+        snapshot.previous = previous;
+        Request { basis, snapshot, policy, changes }
+    }
+}
+
+/// Work that started when it was planned to, but for the seconds that Kueue takes, ends when it was planned to: a plan
+/// that moved by a second with each start would never stand still.
+fn steady(running: &mut Running, one: Option<&Observed>, now: Timestamp, within: Seconds) {
+    let Some(one) = one else { return };
+    let (Some(planned), Some(started)) = (one.planned_start(), one.workload.as_ref().and_then(|it| it.admitted)) else {
+        return;
+    };
+    let late = started - planned;
+    if late < Seconds::ZERO || late > within {
+        return;
+    }
+    for end in [&mut running.end_p50, &mut running.end_p90].into_iter().flatten() {
+        if *end - late > now {
+            *end = *end - late;
+        }
+    }
+}

@@ -1,0 +1,303 @@
+//! Every piece of work as it stands: which objects carry its gates, what its Workload says, who speaks for it.
+//!
+//! Pure, and made by `assemble` in the same pass, so that a plan's release and the objects to release it on can never
+//! name different things. Deliberately absent: what should happen next (`release` decides), and runs that do not exist yet.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::place::{Ground, Placed};
+use super::podsets::Submission;
+use super::types::{POD_GROUP_NAME, QUEUE_NAME};
+use crate::api::keys;
+use crate::api::manifest::Manifest;
+use crate::calendar;
+use crate::names::{FlavorName, QueueName, WorkloadKey};
+use crate::units::Timestamp;
+
+/// One piece of work.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Observed {
+    /// Under this name, or under [`Observed::other_key`] where another kind took it, it is in the plan.
+    pub key: WorkloadKey,
+    pub kind: String,
+    pub created: Option<Timestamp>,
+    /// Its ClusterQueue, where its LocalQueue or its admission names one.
+    pub queue: Option<QueueName>,
+    /// Namespace and name of the WorkloadSLO that speaks for it.
+    pub slo: Option<(String, String)>,
+    /// When it is due by that promise.
+    pub due: Option<Timestamp>,
+    /// The objects whose annotation Kueue reads: the job, or every pod of a group.
+    pub carriers: Vec<Carrier>,
+    pub workload: Option<WorkloadState>,
+    pub standing: Standing,
+}
+
+/// An object that may carry our gate.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Carrier {
+    pub api_version: String,
+    pub kind: String,
+    pub namespace: String,
+    pub name: String,
+    pub uid: String,
+    /// The whole value of Kueue's annotation; empty without one.
+    pub gates: String,
+    pub planned_start: Option<String>,
+    /// It names a Workload that was made beforehand, so that Kueue reads no gate from it.
+    pub prebuilt: bool,
+}
+
+/// What Kueue's Workload says.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct WorkloadState {
+    pub name: String,
+    pub uid: String,
+    pub api_version: String,
+    /// The whole value of Kueue's annotation.
+    pub gates: String,
+    pub planned_start: Option<String>,
+    /// `spec.active`.
+    pub active: bool,
+    /// Since when it holds quota.
+    pub reserved: Option<Timestamp>,
+    /// Since when it is admitted; it stays after the end.
+    pub admitted: Option<Timestamp>,
+    /// The flavor of its first assignment.
+    pub flavor: Option<FlavorName>,
+    pub evicted: Option<Turn>,
+    pub finished: Option<Turn>,
+    /// Why it holds no quota, in Kueue's words.
+    pub pending: Option<Turn>,
+    /// How often it lost its admission.
+    pub evictions: u32,
+}
+
+/// A condition that holds: since when, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Turn {
+    pub at: Option<Timestamp>,
+    pub reason: String,
+    pub message: String,
+}
+
+/// What planning made of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Standing {
+    /// It waits and may be planned.
+    Waiting,
+    Running,
+    /// Kueue would never admit it; one sentence that goes on from its name.
+    Never(String),
+    Finished,
+    /// Not queued by Kueue, deactivated, or in a shape that a finding has told of.
+    Aside,
+}
+
+impl Observed {
+    /// Its key where another kind of the same name came first.
+    #[must_use]
+    pub fn other_key(&self) -> WorkloadKey {
+        WorkloadKey::new(self.key.namespace(), &format!("{}.{}", self.key.name(), self.kind.to_lowercase()))
+    }
+
+    /// Whether our gate holds it, on the object or on the Workload.
+    #[must_use]
+    pub fn is_gated(&self) -> bool {
+        self.carriers.iter().any(Carrier::is_gated) || self.workload.as_ref().is_some_and(|it| holds(&it.gates))
+    }
+
+    /// Whether its Workload is kept out of Kueue's queue by any gate, ours or another's.
+    #[must_use]
+    pub fn is_held_back(&self) -> bool {
+        let gated = self.workload.as_ref().is_some_and(|it| !it.gates.is_empty() || !it.active);
+        gated || self.carriers.iter().any(|it| !it.gates.is_empty())
+    }
+
+    /// The start that was written on it.
+    #[must_use]
+    pub fn planned_start(&self) -> Option<Timestamp> {
+        let of_workload = self.workload.as_ref().and_then(|it| it.planned_start.as_deref());
+        let written = self.carriers.iter().find_map(|it| it.planned_start.as_deref()).or(of_workload)?;
+        calendar::parse_instant(written).ok()
+    }
+
+    /// Whether its Workload was made beforehand and is where the gate is read.
+    #[must_use]
+    pub fn is_prebuilt(&self) -> bool {
+        self.carriers.iter().any(|it| it.prebuilt)
+    }
+
+    /// When it ran, if it has finished.
+    #[must_use]
+    pub fn ran(&self) -> Option<(Timestamp, Timestamp)> {
+        let workload = self.workload.as_ref()?;
+        let (start, end) = (workload.admitted?, workload.finished.as_ref()?.at?);
+        (start < end).then_some((start, end))
+    }
+
+    /// Admitted runs so far, the present one included.
+    #[must_use]
+    pub fn attempts(&self) -> u32 {
+        self.workload.as_ref().map_or(0, |it| it.evictions + u32::from(it.admitted.is_some()))
+    }
+}
+
+impl Carrier {
+    #[must_use]
+    pub fn is_gated(&self) -> bool {
+        holds(&self.gates)
+    }
+}
+
+/// Whether our gate is among those of an annotation's value.
+#[must_use]
+pub fn holds(gates: &str) -> bool {
+    gates.split(',').any(|gate| gate.trim() == keys::GATE)
+}
+
+/// Everything observed by the name it has in a plan, the kinds of one name told apart.
+#[must_use]
+pub fn by_key(observed: &[Observed]) -> BTreeMap<WorkloadKey, &Observed> {
+    let mut found: BTreeMap<WorkloadKey, &Observed> = BTreeMap::new();
+    // Unfinished work has its name before what finished under it, as in the plan.
+    let (live, over): (Vec<_>, Vec<_>) = observed.iter().partition(|one| one.standing != Standing::Finished);
+    let (running, rest): (Vec<_>, Vec<_>) = live.into_iter().partition(|one| one.standing == Standing::Running);
+    let mut rest = rest;
+    let place = |one: &&Observed| (one.standing != Standing::Waiting, one.created);
+    rest.sort_by(|a, b| (place(a), &a.key, &a.kind).cmp(&(place(b), &b.key, &b.kind)));
+    for one in running.into_iter().chain(rest).chain(over) {
+        let key = if found.contains_key(&one.key) { one.other_key() } else { one.key.clone() };
+        found.entry(key).or_insert(one);
+    }
+    found
+}
+
+/// Reads one submission; `None` for a run that does not exist yet.
+pub(super) fn of(submission: &Submission<'_>, placed: &Placed, ground: &mut Ground<'_, '_>) -> Option<Observed> {
+    if submission.arrives.is_some() || submission.manifest.kind == "CronJob" {
+        return None;
+    }
+    let now = ground.frame.now;
+    // What there is to tell of its promise has been told by `place`.
+    let mut told = super::findings::Findings::default();
+    let promise = ground.promises.find(submission, &mut told);
+    let slo = promise.map(|it| (it.manifest.namespace.clone(), it.manifest.name.clone()));
+    let created = submission.created.unwrap_or(now);
+    let due = promise.and_then(|promise| promise.due(created)).map(|due| due.at);
+    let standing = match placed {
+        Placed::Planned(_) => Standing::Waiting,
+        Placed::Running(_) => Standing::Running,
+        Placed::Unplaceable(never) => Standing::Never(never.reason.clone()),
+        Placed::Finished => Standing::Finished,
+        Placed::NotQueued | Placed::LeftOut => Standing::Aside,
+    };
+    let workload = submission.stands.map(workload_state);
+    Some(Observed {
+        key: submission.key.clone(),
+        kind: submission.kind.clone(),
+        created: submission.created,
+        queue: cluster_queue(submission, ground),
+        slo,
+        due,
+        carriers: carriers(submission, ground),
+        workload,
+        standing,
+    })
+}
+
+fn cluster_queue(submission: &Submission<'_>, ground: &Ground<'_, '_>) -> Option<QueueName> {
+    let facts = submission.workload.as_ref();
+    if let Some(admitted) = facts.and_then(|facts| facts.admitted.as_ref()) {
+        return Some(admitted.cluster_queue.clone());
+    }
+    let named = facts.map(|facts| facts.queue_name.as_str()).filter(|name| !name.is_empty());
+    let local = named.or_else(|| submission.label(QUEUE_NAME))?;
+    let known = ground.catalog.local_queues.get(&(submission.manifest.namespace.as_str(), local))?;
+    Some(QueueName::from(known.spec.cluster_queue.as_str()))
+}
+
+fn carriers(submission: &Submission<'_>, ground: &Ground<'_, '_>) -> Vec<Carrier> {
+    if submission.kind != "PodGroup" {
+        return vec![carrier(submission.manifest)];
+    }
+    let namespace = submission.manifest.namespace.as_str();
+    let mut members: Vec<&Manifest> = ground
+        .catalog
+        .queued
+        .iter()
+        .copied()
+        .filter(|one| one.kind == "Pod" && one.namespace == namespace)
+        .filter(|one| one.label(POD_GROUP_NAME) == Some(submission.key.name()))
+        .collect();
+    members.sort_by(|a, b| a.name.cmp(&b.name));
+    members.into_iter().map(carrier).collect()
+}
+
+fn carrier(manifest: &Manifest) -> Carrier {
+    Carrier {
+        api_version: manifest.api_version.clone(),
+        kind: manifest.kind.clone(),
+        namespace: manifest.namespace.clone(),
+        name: manifest.name.clone(),
+        uid: text(manifest, "/metadata/uid"),
+        gates: manifest.annotation(keys::GATES).unwrap_or_default().to_owned(),
+        planned_start: manifest.annotation(keys::PLANNED_START).map(str::to_owned),
+        prebuilt: manifest.label(keys::PREBUILT_WORKLOAD).is_some(),
+    }
+}
+
+fn workload_state(manifest: &Manifest) -> WorkloadState {
+    let condition = |kind: &str, status: &str| {
+        let all = manifest.at("/status/conditions")?.as_array()?;
+        let is = |one: &&Value| one.get("type") == Some(&Value::from(kind)) && one.get("status") == Some(&status.into());
+        all.iter().find(is).map(turn)
+    };
+    let flavors = manifest.at("/status/admission/podSetAssignments/0/flavors").and_then(Value::as_object);
+    let on = |accelerators: bool| {
+        let mut all = flavors.into_iter().flatten();
+        let (_, flavor) = all.find(|(resource, _)| {
+            !accelerators || crate::names::ResourceName::from(resource.as_str()).is_accelerator()
+        })?;
+        flavor.as_str().map(FlavorName::from)
+    };
+    let since = |turn: Option<Turn>| turn.and_then(|turn| turn.at);
+    WorkloadState {
+        name: manifest.name.clone(),
+        uid: text(manifest, "/metadata/uid"),
+        api_version: manifest.api_version.clone(),
+        gates: manifest.annotation(keys::GATES).unwrap_or_default().to_owned(),
+        planned_start: manifest.annotation(keys::PLANNED_START).map(str::to_owned),
+        active: manifest.at("/spec/active").and_then(Value::as_bool).unwrap_or(true),
+        reserved: since(condition("QuotaReserved", "True")),
+        admitted: since(condition("Admitted", "True")),
+        flavor: on(true).or_else(|| on(false)),
+        evicted: condition("Evicted", "True"),
+        finished: condition("Finished", "True"),
+        pending: condition("QuotaReserved", "False"),
+        evictions: evictions(manifest),
+    }
+}
+
+fn turn(condition: &Value) -> Turn {
+    let field = |name: &str| condition.get(name).and_then(Value::as_str).unwrap_or_default();
+    Turn {
+        at: calendar::parse_instant(field("lastTransitionTime")).ok(),
+        reason: field("reason").to_owned(),
+        message: field("message").to_owned(),
+    }
+}
+
+/// Kueue counts evictions by their cause.
+fn evictions(manifest: &Manifest) -> u32 {
+    let counted = manifest.at("/status/schedulingStats/evictions").and_then(Value::as_array);
+    let counts = counted.into_iter().flatten().filter_map(|one| one.get("count")?.as_u64());
+    u32::try_from(counts.fold(0_u64, u64::saturating_add)).unwrap_or(u32::MAX)
+}
+
+fn text(manifest: &Manifest, pointer: &str) -> String {
+    manifest.at(pointer).and_then(Value::as_str).unwrap_or_default().to_owned()
+}
+

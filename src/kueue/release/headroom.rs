@@ -1,0 +1,138 @@
+//! What Kueue could give out at this moment: its quota, less what Workloads hold, less what its own status says is held.
+//!
+//! The two counts differ for moments only (a status is written after the fact); the larger one counts, so that work is
+//! let go a moment late rather than into a queue where it would stand before others.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Pace, Scene};
+use crate::kueue::observed::Standing;
+use crate::kueue::quota::{Ledger, Tree};
+use crate::names::{FlavorName, QueueName, ResourceName};
+use crate::plan::proposal::Release;
+use crate::plan::snapshot::{CellId, NodeId, NodeKind, PreemptionPolicy, QueueingStrategy, Snapshot};
+use crate::units::Amount;
+
+pub(super) type Uses = Vec<(CellId, Amount)>;
+
+pub(super) struct Headroom {
+    ledger: Ledger,
+    queues: BTreeMap<QueueName, NodeId>,
+    cells: BTreeMap<(FlavorName, ResourceName), CellId>,
+    /// StrictFIFO queues whose head does not fit: what comes behind it waits in any case.
+    blocked: BTreeSet<NodeId>,
+}
+
+impl Headroom {
+    pub(super) fn new(scene: &Scene<'_>) -> Self {
+        let snapshot = scene.snapshot;
+        let mut ledger = Ledger::new(Tree::at(snapshot, scene.now));
+        let ids = (0_u32..).map(NodeId).zip(&snapshot.nodes);
+        let queues = ids.filter(|(_, node)| matches!(node.kind, NodeKind::ClusterQueue(_)));
+        let queues = queues.map(|(id, node)| (node.name.clone(), id)).collect();
+        let cells = (0_u32..).map(CellId).zip(&snapshot.cells);
+        let cells = cells.map(|(id, cell)| ((cell.flavor.clone(), cell.resource.clone()), id)).collect();
+        let mut held: BTreeMap<(NodeId, CellId), Amount> = BTreeMap::new();
+        for running in &snapshot.running {
+            ledger.add(running.queue, &running.uses);
+            for (cell, amount) in &running.uses {
+                let sum = held.entry((running.queue, *cell)).or_default();
+                *sum = sum.saturating_add(*amount);
+            }
+        }
+        let mut headroom = Self { ledger, queues, cells, blocked: BTreeSet::new() };
+        for reservation in scene.reservations {
+            let Some(node) = headroom.queues.get(&reservation.queue).copied() else { continue };
+            let named = (reservation.flavor.clone(), reservation.resource.clone());
+            let Some(cell) = headroom.cells.get(&named).copied() else { continue };
+            let counted = held.get(&(node, cell)).copied().unwrap_or_default();
+            if reservation.amount > counted {
+                headroom.ledger.add(node, &[(cell, reservation.amount.saturating_sub(counted))]);
+            }
+        }
+        headroom
+    }
+
+    /// Takes what waits in Kueue's queue already and fits, as Kueue would: by priority, then by age. What has waited
+    /// longer than Kueue needs is held up by something else and takes nothing.
+    pub(super) fn take_loose(&mut self, scene: &Scene<'_>, pace: Pace) {
+        let snapshot = scene.snapshot;
+        let mut loose: Vec<_> = snapshot
+            .workloads
+            .iter()
+            .filter(|workload| {
+                let observed = scene.observed.get(&workload.key);
+                observed.is_some_and(|it| it.standing == Standing::Waiting && !it.is_held_back() && it.workload.is_some())
+            })
+            .collect();
+        loose.sort_by_key(|workload| (-workload.priority, workload.created, workload.key.clone()));
+        for workload in loose {
+            let since = scene.loose_since.get(&workload.key);
+            let patient = since.is_none_or(|since| scene.now - *since < pace.reserve_within);
+            let fitting = workload.options.iter().find(|option| self.ledger.fits(workload.queue, &option.uses));
+            match fitting {
+                Some(option) if patient => self.ledger.add(workload.queue, &option.uses),
+                Some(_) => {}
+                None => {
+                    if strict(snapshot, workload.queue) {
+                        self.blocked.insert(workload.queue);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The queue and the cells of a release; `None` when one of them is gone.
+    pub(super) fn wanted(&self, snapshot: &Snapshot, release: &Release) -> Option<(NodeId, Uses)> {
+        let planned = snapshot.workloads.iter().find(|it| it.key == release.workload);
+        let node = planned.map(|it| it.queue).or_else(|| self.queues.get(&release.cluster_queue).copied())?;
+        let cell = |flavor: &FlavorName, resource: &ResourceName| {
+            self.cells.get(&(flavor.clone(), resource.clone())).copied()
+        };
+        let uses = release.uses.iter().map(|(flavor, resource, amount)| Some((cell(flavor, resource)?, *amount)));
+        Some((node, uses.collect::<Option<Uses>>()?))
+    }
+
+    /// Why it cannot be let go now; `None` when it can.
+    pub(super) fn refuses(&self, snapshot: &Snapshot, node: NodeId, uses: &[(CellId, Amount)]) -> Option<String> {
+        let name = &snapshot.node(node).name;
+        if self.blocked.contains(&node) {
+            return Some(format!("the first in line of {name} (StrictFIFO) does not fit"));
+        }
+        if self.ledger.fits(node, uses) || self.may_reclaim(snapshot, node, uses) {
+            return None;
+        }
+        let short = uses.iter().find(|(cell, amount)| self.ledger.available(node, *cell) < *amount);
+        let (cell, amount) = short.copied()?;
+        let free = self.ledger.available(node, cell).max(Amount::ZERO);
+        let cell = snapshot.cell(cell);
+        let quantity = |amount| cell.resource.quantity(amount);
+        Some(format!(
+            "needs {} {} on {}, {name} has {} left",
+            quantity(amount),
+            cell.resource,
+            cell.flavor,
+            quantity(free)
+        ))
+    }
+
+    /// What others borrowed of its own quota, Kueue takes back.
+    fn may_reclaim(&self, snapshot: &Snapshot, node: NodeId, uses: &[(CellId, Amount)]) -> bool {
+        let reclaims = match &snapshot.node(node).kind {
+            NodeKind::ClusterQueue(rules) => rules.reclaim_within_cohort != PreemptionPolicy::Never,
+            NodeKind::Cohort => false,
+        };
+        reclaims && uses.iter().all(|(cell, amount)| self.ledger.within_quota_with(node, *cell, *amount))
+    }
+
+    pub(super) fn take(&mut self, node: NodeId, uses: &[(CellId, Amount)]) {
+        self.ledger.add(node, uses);
+    }
+}
+
+fn strict(snapshot: &Snapshot, node: NodeId) -> bool {
+    match &snapshot.node(node).kind {
+        NodeKind::ClusterQueue(rules) => rules.strategy == QueueingStrategy::StrictFifo,
+        NodeKind::Cohort => false,
+    }
+}

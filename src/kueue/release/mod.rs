@@ -1,0 +1,173 @@
+//! Which work is let go now: what is due by the plan and fits beside what Kueue has given out, in planned order.
+//!
+//! Pure: the plan, the live state and now in; orders out. An order names every object whose gate goes, so that carrying
+//! it out twice does nothing the second time. Quota stays Kueue's: letting go too early or late can never over-admit.
+//! Deliberately absent: the client that carries it out, and any way to hold again what was let go.
+
+mod headroom;
+mod patch;
+mod watched;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::kueue::observed::{Observed, Standing};
+use crate::names::{FlavorName, QueueName, ResourceName, WorkloadKey};
+use crate::plan::proposal::Plan;
+use crate::plan::snapshot::Snapshot;
+use crate::units::{Amount, Seconds, Timestamp};
+
+use headroom::Headroom;
+
+pub use patch::{Target, targets, without_gate};
+pub use watched::{Trouble, TroubleKind, watch};
+
+/// What the controller may do at once, and how long it waits for Kueue.
+#[derive(Debug, Clone, Copy)]
+pub struct Pace {
+    /// Orders in one go; the next follow with the next look.
+    pub at_once: usize,
+    /// How long a gate may take from the object to its Workload.
+    pub grace: Seconds,
+    /// How long Kueue may take to reserve quota that seemed free.
+    pub reserve_within: Seconds,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self { at_once: 64, grace: Seconds(5), reserve_within: Seconds(10) }
+    }
+}
+
+/// Quota that a ClusterQueue's status says is given out (`flavorsReservation`).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reservation {
+    pub queue: QueueName,
+    pub flavor: FlavorName,
+    pub resource: ResourceName,
+    pub amount: Amount,
+}
+
+/// What is known at the moment of deciding.
+#[derive(Debug, Clone, Copy)]
+pub struct Scene<'a> {
+    pub now: Timestamp,
+    pub snapshot: &'a Snapshot,
+    pub plan: &'a Plan,
+    /// By the name in the plan.
+    pub observed: &'a BTreeMap<WorkloadKey, &'a Observed>,
+    pub reservations: &'a [Reservation],
+    /// Since when ungated work has been seen to wait in Kueue's queue.
+    pub loose_since: &'a BTreeMap<WorkloadKey, Timestamp>,
+    /// To be let go whatever the plan and the quota say.
+    pub forced: &'a BTreeMap<WorkloadKey, Cause>,
+}
+
+/// Why work is let go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Cause {
+    /// Its planned start has come.
+    Planned,
+    /// Its latest safe start has come, and no plan covers it.
+    Overdue,
+    /// No CapacityPlan in Enforce mode covers its queue (any more).
+    NotEnforced,
+    /// Others of its group are free, or its object is and its Workload is not.
+    Remainder,
+    /// Everything is let go.
+    Uninstall,
+}
+
+impl Cause {
+    /// For metrics and logs.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Planned => "planned",
+            Self::Overdue => "overdue",
+            Self::NotEnforced => "not-enforced",
+            Self::Remainder => "remainder",
+            Self::Uninstall => "uninstall",
+        }
+    }
+}
+
+/// One piece of work to let go, with every object whose gate goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Order {
+    pub key: WorkloadKey,
+    pub targets: Vec<Target>,
+    /// The start that was planned, where there is one.
+    pub planned: Option<Timestamp>,
+    pub cause: Cause,
+}
+
+/// Due, and held back because it does not fit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Held {
+    pub key: WorkloadKey,
+    pub planned: Timestamp,
+    /// One sentence without a full stop.
+    pub why: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Decision {
+    /// In the order in which they are carried out.
+    pub orders: Vec<Order>,
+    pub held: Vec<Held>,
+    /// Orders beyond this go's limit.
+    pub put_off: usize,
+}
+
+/// Decides what is let go at `scene.now`.
+#[must_use]
+pub fn decide(scene: &Scene<'_>, pace: Pace) -> Decision {
+    let mut decision = Decision::default();
+    // 1. What must go whatever else holds, and what is half gone already.
+    let mut ordered: BTreeSet<&WorkloadKey> = BTreeSet::new();
+    for (key, one) in scene.observed {
+        let cause = scene.forced.get(key).copied().or_else(|| remainder(scene, key, one, pace));
+        let Some(cause) = cause.filter(|_| one.is_gated()) else { continue };
+        ordered.insert(key);
+        let planned = one.planned_start();
+        decision.orders.push(Order { key: key.clone(), targets: targets(one), planned, cause });
+    }
+    // 2. What Kueue may take at any moment comes first, for it is already in the queue.
+    let mut headroom = Headroom::new(scene);
+    headroom.take_loose(scene, pace);
+    // 3. What is due, in planned order, as far as it fits.
+    let places: BTreeMap<&WorkloadKey, (i32, Timestamp)> =
+        scene.snapshot.workloads.iter().map(|it| (&it.key, (-it.priority, it.created))).collect();
+    let mut due: Vec<_> = scene.plan.releases.iter().filter(|release| release.start <= scene.now).collect();
+    due.sort_by_key(|release| (release.start, places.get(&release.workload).copied(), release.workload.clone()));
+    for release in due {
+        let Some(one) = scene.observed.get(&release.workload) else { continue };
+        let waits = one.standing == Standing::Waiting && one.is_gated();
+        if !waits || ordered.contains(&release.workload) {
+            continue;
+        }
+        let Some((node, uses)) = headroom.wanted(scene.snapshot, release) else { continue };
+        match headroom.refuses(scene.snapshot, node, &uses) {
+            None => {
+                headroom.take(node, &uses);
+                let (key, planned) = (release.workload.clone(), Some(release.start));
+                decision.orders.push(Order { key, targets: targets(one), planned, cause: Cause::Planned });
+            }
+            Some(why) => decision.held.push(Held { key: release.workload.clone(), planned: release.start, why }),
+        }
+    }
+    decision.put_off = decision.orders.len().saturating_sub(pace.at_once);
+    decision.orders.truncate(pace.at_once);
+    decision
+}
+
+/// A group of which others are free; an object that is free while its Workload, after a grace, is not.
+fn remainder(scene: &Scene<'_>, key: &WorkloadKey, one: &Observed, pace: Pace) -> Option<Cause> {
+    let gated = one.carriers.iter().filter(|it| it.is_gated()).count();
+    if gated > 0 && gated < one.carriers.len() {
+        return Some(Cause::Remainder);
+    }
+    let stranded = gated == 0 && one.is_gated() && !one.is_prebuilt();
+    let since = scene.loose_since.get(key);
+    (stranded && since.is_some_and(|since| scene.now - *since >= pace.grace)).then_some(Cause::Remainder)
+}
