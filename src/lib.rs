@@ -7,6 +7,7 @@ pub mod calendar;
 pub mod cli;
 pub mod clock;
 pub mod cluster;
+pub mod controller;
 pub mod failure;
 pub mod kueue;
 pub mod ledger;

@@ -9,6 +9,7 @@ mod args;
 mod before;
 mod check;
 mod completion;
+mod controller;
 mod crds;
 mod demo;
 pub mod diagnostics;
@@ -21,12 +22,15 @@ mod lint;
 mod load;
 mod plan;
 mod prices;
+mod process;
 mod progress;
+mod reach;
 mod reference;
 mod report;
 mod shell;
 mod solve;
 mod version;
+mod watchdog;
 mod webhook;
 mod whatif;
 mod whatif_chance;
@@ -68,6 +72,8 @@ enum Verb {
     Import(import::ImportArgs),
     Report(report::ReportArgs),
     Prices(prices::PricesArgs),
+    Controller(controller::ControllerArgs),
+    Watchdog(watchdog::WatchdogArgs),
     Webhook(webhook::WebhookArgs),
     Crds(crds::CrdsArgs),
     Completion(completion::CompletionArgs),
@@ -117,6 +123,8 @@ fn run(verb: Verb, shell: &Shell) -> Result<Exit, Failed> {
         Verb::Import(args) => import::run(args, shell),
         Verb::Report(args) => report::run(args, shell),
         Verb::Prices(args) => prices::run(args, shell),
+        Verb::Controller(args) => controller::run(&args, shell),
+        Verb::Watchdog(args) => watchdog::run(&args),
         Verb::Webhook(args) => webhook::run(&args, shell),
         Verb::Crds(args) => crds::run(&args, shell),
         Verb::Completion(args) => completion::run(args, shell),

@@ -81,8 +81,8 @@ pub async fn let_go(cluster: &Cluster, target: &Target, fence: &Fence) -> Ended 
     }
     let Ok(steps) = serde_json::from_value(target.patch()) else { return Ended::Changed };
     let objects: Api<DynamicObject> = Api::namespaced_with(cluster.client.clone(), &target.namespace, &api);
-    let params = PatchParams::default();
-    let call = objects.patch(&target.name, &params, &Patch::Json::<()>(steps));
+    let (params, steps) = (PatchParams::default(), Patch::Json::<()>(steps));
+    let call = objects.patch(&target.name, &params, &steps);
     match Ended::of(within(CALL_MAX, "patch", &resource(&api), call).await) {
         // A `test` that does not hold: somebody else was first.
         Ended::Failed(error) if error.kind == Kind::Refused && error.message.contains("test") => Ended::Changed,
@@ -158,8 +158,8 @@ pub async fn tell_plan(cluster: &Cluster, name: &str, status: &CapacityPlanStatu
 
 async fn status_of(objects: &Api<DynamicObject>, name: &str, status: Value, resource: &str) -> Ended {
     let params = PatchParams { field_manager: Some(MANAGER.to_owned()), ..PatchParams::default() };
-    let patch = json!({"status": status});
-    let call = objects.patch_status(name, &params, &Patch::Merge(&patch));
+    let patch = Patch::Merge(json!({"status": status}));
+    let call = objects.patch_status(name, &params, &patch);
     Ended::of(within(CALL_MAX, "patch", &format!("{resource}/status"), call).await)
 }
 

@@ -81,7 +81,10 @@ impl ChangeKind {
     /// Whether it may have set capacity free that the plan does not use yet.
     #[must_use]
     pub fn frees(self) -> bool {
-        matches!(self, Self::Ended | Self::Evicted | Self::Removed | Self::Quota | Self::Calendar | Self::Usage | Self::Promise)
+        matches!(
+            self,
+            Self::Ended | Self::Evicted | Self::Removed | Self::Quota | Self::Calendar | Self::Usage | Self::Promise
+        )
     }
 
     fn says(self) -> &'static str {

@@ -30,16 +30,31 @@ pub struct Watched {
     pub queued: bool,
 }
 
-const fn cluster(group: &'static str, versions: &'static [&'static str], plural: &'static str, kind: &'static str) -> Watched {
+const fn cluster(
+    group: &'static str,
+    versions: &'static [&'static str],
+    plural: &'static str,
+    kind: &'static str,
+) -> Watched {
     let need = Need::WhereInstalled;
     Watched { group, versions, plural, kind, namespaced: false, need, label: None, queued: false }
 }
 
-const fn spaced(group: &'static str, versions: &'static [&'static str], plural: &'static str, kind: &'static str) -> Watched {
+const fn spaced(
+    group: &'static str,
+    versions: &'static [&'static str],
+    plural: &'static str,
+    kind: &'static str,
+) -> Watched {
     Watched { namespaced: true, ..cluster(group, versions, plural, kind) }
 }
 
-const fn queued(group: &'static str, versions: &'static [&'static str], plural: &'static str, kind: &'static str) -> Watched {
+const fn queued(
+    group: &'static str,
+    versions: &'static [&'static str],
+    plural: &'static str,
+    kind: &'static str,
+) -> Watched {
     Watched { queued: true, ..spaced(group, versions, plural, kind) }
 }
 

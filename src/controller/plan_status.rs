@@ -41,7 +41,12 @@ pub fn plan_status(scope: &Scope, standing: Standing<'_>) -> CapacityPlanStatus 
     match (scope.spec.mode, planned) {
         (Mode::Observe, _) => tell("Applied", ConditionStatus::False, "Observe", "the plan is shown and nothing more"),
         (Mode::Recommend, _) => {
-            tell("Applied", ConditionStatus::False, "Recommend", "planned starts are written on the work; nothing is held");
+            tell(
+                "Applied",
+                ConditionStatus::False,
+                "Recommend",
+                "planned starts are written on the work; nothing is held",
+            );
         }
         (Mode::Enforce, None) => tell("Applied", ConditionStatus::False, "NoPlan", "there is no plan to carry out"),
         (Mode::Enforce, Some(_)) => {

@@ -18,6 +18,8 @@ type Name = (String, String);
 #[derive(Debug, Clone)]
 pub struct Rows {
     inner: Arc<RwLock<Vec<Shelf>>>,
+    /// Documents that are no objects of the API: Kueue's configuration.
+    extra: Arc<RwLock<Vec<Manifest>>>,
     revision: watch::Sender<u64>,
 }
 
@@ -53,7 +55,10 @@ pub enum Change {
     /// The relist is complete.
     Complete,
     Applied(Manifest),
-    Deleted { namespace: String, name: String },
+    Deleted {
+        namespace: String,
+        name: String,
+    },
     Absent,
     Forbidden,
 }
@@ -61,7 +66,7 @@ pub enum Change {
 impl Default for Rows {
     fn default() -> Self {
         let shelves = KINDS.iter().map(|_| Shelf::default()).collect();
-        Self { inner: Arc::new(RwLock::new(shelves)), revision: watch::Sender::new(0) }
+        Self { inner: Arc::new(RwLock::new(shelves)), extra: Arc::default(), revision: watch::Sender::new(0) }
     }
 }
 
@@ -112,7 +117,18 @@ impl Rows {
     /// Reads all rows, by kind, namespace and name, while no watch writes.
     pub fn read<T>(&self, reader: impl FnOnce(&mut dyn Iterator<Item = &Manifest>) -> T) -> T {
         let shelves = self.inner.read().unwrap_or_else(PoisonError::into_inner);
-        reader(&mut shelves.iter().flat_map(|shelf| shelf.rows.values()))
+        let extra = self.extra.read().unwrap_or_else(PoisonError::into_inner);
+        reader(&mut extra.iter().chain(shelves.iter().flat_map(|shelf| shelf.rows.values())))
+    }
+
+    /// Puts the documents of Kueue's configuration in the place of those that were known.
+    pub fn configure(&self, documents: Vec<Manifest>) {
+        let mut extra = self.extra.write().unwrap_or_else(PoisonError::into_inner);
+        let same = extra.len() == documents.len() && extra.iter().zip(&documents).all(|(a, b)| a.value == b.value);
+        if !same {
+            *extra = documents;
+            self.revision.send_modify(|revision| *revision = revision.wrapping_add(1));
+        }
     }
 
     /// The number of rows.
@@ -146,7 +162,10 @@ impl Shelf {
             }
             Change::Applied(row) => {
                 let name = (row.namespace.clone(), row.name.clone());
-                let same = self.rows.get(&name).is_some_and(|known| known.api_version == row.api_version && known.value == row.value);
+                let same = self
+                    .rows
+                    .get(&name)
+                    .is_some_and(|known| known.api_version == row.api_version && known.value == row.value);
                 self.rows.insert(name, row);
                 !same
             }

@@ -37,6 +37,8 @@ pub struct Scope {
     pub troubles: Vec<Trouble>,
     /// The choices have changed since the last plan.
     pub changed: bool,
+    /// When planning was last begun.
+    pub tried: Option<Timestamp>,
 }
 
 impl Scope {
@@ -81,8 +83,7 @@ impl Scope {
     /// Notes since when things have been as they are.
     pub fn note(&mut self, observed: &BTreeMap<WorkloadKey, &Observed>, now: Timestamp) {
         let loose = |one: &&Observed| one.standing == Standing::Waiting && !one.carriers.iter().any(|it| it.is_gated());
-        let loose: BTreeSet<&WorkloadKey> =
-            observed.iter().filter(|(_, one)| loose(one)).map(|(key, _)| key).collect();
+        let loose: BTreeSet<&WorkloadKey> = observed.iter().filter(|(_, one)| loose(one)).map(|(key, _)| key).collect();
         self.loose_since.retain(|key, _| loose.contains(key));
         for key in loose {
             self.loose_since.entry(key.clone()).or_insert(now);

@@ -224,10 +224,17 @@ impl Conditions<'_, '_> {
             Some(problem) => self.tell("Accepted", ConditionStatus::False, "Invalid", problem),
         }
         match works.len() {
-            0 => self.tell("ResolvedRefs", ConditionStatus::False, "NoWorkload", "no workload in this namespace matches"),
+            0 => {
+                self.tell("ResolvedRefs", ConditionStatus::False, "NoWorkload", "no workload in this namespace matches")
+            }
             1 => self.tell("ResolvedRefs", ConditionStatus::True, "Resolved", "it speaks for one workload"),
             many => {
-                self.tell("ResolvedRefs", ConditionStatus::True, "Resolved", &format!("it speaks for {many} workloads"));
+                self.tell(
+                    "ResolvedRefs",
+                    ConditionStatus::True,
+                    "Resolved",
+                    &format!("it speaks for {many} workloads"),
+                );
             }
         }
         self.planned();

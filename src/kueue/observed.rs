@@ -252,7 +252,8 @@ fn carrier(manifest: &Manifest) -> Carrier {
 fn workload_state(manifest: &Manifest) -> WorkloadState {
     let condition = |kind: &str, status: &str| {
         let all = manifest.at("/status/conditions")?.as_array()?;
-        let is = |one: &&Value| one.get("type") == Some(&Value::from(kind)) && one.get("status") == Some(&status.into());
+        let is =
+            |one: &&Value| one.get("type") == Some(&Value::from(kind)) && one.get("status") == Some(&status.into());
         all.iter().find(is).map(turn)
     };
     let flavors = manifest.at("/status/admission/podSetAssignments/0/flavors").and_then(Value::as_object);
@@ -300,4 +301,3 @@ fn evictions(manifest: &Manifest) -> u32 {
 fn text(manifest: &Manifest, pointer: &str) -> String {
     manifest.at(pointer).and_then(Value::as_str).unwrap_or_default().to_owned()
 }
-

@@ -25,5 +25,9 @@ pub async fn http(address: &str, path: &str) -> Result<String, String> {
     let mut text = String::new();
     stream.read_to_string(&mut text).await.map_err(|error| error.to_string())?;
     let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
-    if head.starts_with("HTTP/1.1 200") { Ok(body.to_owned()) } else { Err(head.lines().next().unwrap_or("").to_owned()) }
+    if head.starts_with("HTTP/1.1 200") {
+        Ok(body.to_owned())
+    } else {
+        Err(head.lines().next().unwrap_or("").to_owned())
+    }
 }

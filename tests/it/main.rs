@@ -13,6 +13,7 @@ mod cli_history;
 mod cli_report;
 mod codes;
 mod conflict;
+mod controller;
 mod crds;
 mod diagnostics;
 mod explain;

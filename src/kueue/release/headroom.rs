@@ -62,7 +62,8 @@ impl Headroom {
             .iter()
             .filter(|workload| {
                 let observed = scene.observed.get(&workload.key);
-                observed.is_some_and(|it| it.standing == Standing::Waiting && !it.is_held_back() && it.workload.is_some())
+                observed
+                    .is_some_and(|it| it.standing == Standing::Waiting && !it.is_held_back() && it.workload.is_some())
             })
             .collect();
         loose.sort_by_key(|workload| (-workload.priority, workload.created, workload.key.clone()));
@@ -86,9 +87,8 @@ impl Headroom {
     pub(super) fn wanted(&self, snapshot: &Snapshot, release: &Release) -> Option<(NodeId, Uses)> {
         let planned = snapshot.workloads.iter().find(|it| it.key == release.workload);
         let node = planned.map(|it| it.queue).or_else(|| self.queues.get(&release.cluster_queue).copied())?;
-        let cell = |flavor: &FlavorName, resource: &ResourceName| {
-            self.cells.get(&(flavor.clone(), resource.clone())).copied()
-        };
+        let cell =
+            |flavor: &FlavorName, resource: &ResourceName| self.cells.get(&(flavor.clone(), resource.clone())).copied();
         let uses = release.uses.iter().map(|(flavor, resource, amount)| Some((cell(flavor, resource)?, *amount)));
         Some((node, uses.collect::<Option<Uses>>()?))
     }

@@ -34,7 +34,10 @@ pub async fn start(
     let certificates = folder.join("kueue");
     for place in [&certificates, Path::new(METRICS_CERTIFICATES)] {
         fs::create_dir_all(place).unwrap_or_else(|error| {
-            panic!("{} cannot be made ({error}); Kueue reads its certificate there, so run the tests as root", place.display())
+            panic!(
+                "{} cannot be made ({error}); Kueue reads its certificate there, so run the tests as root",
+                place.display()
+            )
         });
         authority.server(place, &[]);
     }

@@ -51,7 +51,9 @@ spec:
 pub fn start(built: &Built, folder: &Path, admin: &Person) -> Part {
     let stages = folder.join("stages.yaml");
     let mut text = String::new();
-    for file in ["stage/node/fast/node-initialize.yaml", "stage/pod/fast/pod-ready.yaml", "stage/pod/fast/pod-delete.yaml"] {
+    for file in
+        ["stage/node/fast/node-initialize.yaml", "stage/pod/fast/pod-ready.yaml", "stage/pod/fast/pod-delete.yaml"]
+    {
         let stage = fs::read_to_string(built.manifests("kwok", file)).expect("KWOK brings its stages");
         text.push_str(&stage);
         text.push_str("\n---\n");

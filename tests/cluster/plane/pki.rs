@@ -31,7 +31,8 @@ impl Authority {
         let mut params = CertificateParams::default();
         params.distinguished_name = named("test control plane", &[]);
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign, KeyUsagePurpose::DigitalSignature];
+        params.key_usages =
+            vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign, KeyUsagePurpose::DigitalSignature];
         let key = KeyPair::generate().expect("a key can be made");
         let pem = params.self_signed(&key).expect("an authority signs itself").pem();
         write(&folder.join("ca.crt"), &pem);

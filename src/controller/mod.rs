@@ -1,0 +1,32 @@
+//! The controller: the plan, honoured by a real Kueue.
+//!
+//! `plan_loop` is the way in: the watches (`watch`, `kinds`, `project`, `rows`) fill compact rows; each turn puts them
+//! together with the same `kueue::assemble` as the command line, asks `scope` whether there must be a new plan and why
+//! (`changes`), has it made beside the loop (`planning`), decides (`turn`, with `kueue::release`) and writes (`acts`,
+//! `stored`, `events`). `slo_status` and `plan_status` are what people are told. `watchdog` is a process of its own that
+//! lets work go when nobody leads.
+//!
+//! Deliberately absent: state that only lives here. Whatever is lost with the process is in the stored plan, on the
+//! objects, or seen again.
+
+pub mod acts;
+pub mod changes;
+pub mod configuration;
+pub mod events;
+pub mod kinds;
+pub mod metrics;
+pub mod plan_loop;
+pub mod plan_status;
+pub mod planning;
+pub mod probes;
+pub mod project;
+pub mod reservations;
+pub mod rows;
+pub mod scope;
+pub mod settings;
+pub mod slo_status;
+pub mod stored;
+pub mod sweep;
+pub mod turn;
+pub mod watch;
+pub mod watchdog;

@@ -1,0 +1,11 @@
+//! The controller without a cluster: its decisions on a Kueue of a few lines that admits what fits, first come, first served.
+
+mod changes;
+mod day;
+mod fake;
+mod observed;
+mod overdue;
+mod released;
+mod rows;
+mod status;
+mod stored;

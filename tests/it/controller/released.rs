@@ -1,0 +1,87 @@
+//! The traps of letting go: what Kueue does not pass on, what is half gone, what is contested.
+
+use std::collections::BTreeMap;
+
+use stagger::kueue::observed::by_key;
+use stagger::kueue::release::{Cause, Pace, Scene, decide};
+use stagger::names::{FlavorName, QueueName, ResourceName, WorkloadKey};
+use stagger::units::{Amount, Seconds};
+
+use super::fake::{Fake, GATE, at};
+
+#[test]
+fn a_gate_that_stays_on_the_workload_is_taken_off_there_after_a_grace() {
+    let fake = Fake::new().job("eval-1", 2);
+    let mut rows = fake.rows();
+    for row in rows.iter_mut().filter(|row| row.kind == "Job") {
+        row.value["metadata"]["annotations"] = serde_json::json!({"kueue.x-k8s.io/elastic-job": "true"});
+    }
+    let mut planned = Fake::new().job("eval-1", 2);
+    planned.turn();
+    let plan = planned.scope.planned.expect("there must be a plan").plan.clone();
+    let seen = fake.scope.look(&mut rows.iter(), at(0), &fake.settings);
+    let observed = by_key(&seen.observed);
+    let key = WorkloadKey::new("evals", "eval-1");
+    for (passed, expected) in [(4, 0), (5, 1)] {
+        let scene = Scene {
+            now: at(0) + Seconds(passed),
+            snapshot: &seen.snapshot,
+            plan: &plan,
+            observed: &observed,
+            reservations: &[],
+            loose_since: &[(key.clone(), at(0))].into(),
+            forced: &BTreeMap::new(),
+        };
+        let remainders: Vec<_> = decide(&scene, Pace::default())
+            .orders
+            .into_iter()
+            .filter(|order| order.cause == Cause::Remainder)
+            .flat_map(|order| order.targets)
+            .collect();
+        assert_eq!(remainders.len(), expected, "after {passed} s");
+        assert!(remainders.iter().all(|target| target.kind == "Workload" && target.gates == GATE));
+    }
+}
+
+#[test]
+fn what_a_queue_says_is_given_out_counts_beside_what_is_known() {
+    let mut fake = Fake::touchstone();
+    fake.turn();
+    let fresh = Fake::touchstone();
+    let seen = fresh.scope.look(&mut fresh.rows().iter(), at(0), &fresh.settings);
+    let observed = by_key(&seen.observed);
+    let plan = fake.scope.planned.expect("there must be a plan").plan.clone();
+    for (given_out, expected) in [(0, 2), (2, 1), (3, 0), (4, 0)] {
+        let reservation = stagger::kueue::release::Reservation {
+            queue: QueueName::from("batch"),
+            flavor: FlavorName::from("a100"),
+            resource: ResourceName::from("nvidia.com/gpu"),
+            amount: Amount(given_out),
+        };
+        let scene = Scene {
+            now: at(0),
+            snapshot: &seen.snapshot,
+            plan: &plan,
+            observed: &observed,
+            reservations: &[reservation],
+            loose_since: &BTreeMap::new(),
+            forced: &BTreeMap::new(),
+        };
+        let decision = decide(&scene, Pace::default());
+        assert_eq!(decision.orders.len(), expected, "{given_out} are given out");
+        assert_eq!(decision.orders.len() + decision.held.len(), 2);
+        let told = |why: &str| why.contains("needs 2 nvidia.com/gpu on a100");
+        assert!(decision.held.iter().all(|held| told(&held.why)), "{:?}", decision.held);
+    }
+}
+
+#[test]
+fn no_more_is_let_go_at_once_than_the_pace_allows() {
+    let mut fake = Fake::new();
+    fake.quota = 100;
+    fake = (0..100).fold(fake, |fake, number| fake.job(&format!("eval-{number}"), 1));
+    let first = fake.turn();
+    assert_eq!(first.orders.len(), Pace::default().at_once);
+    let second = fake.turn();
+    assert_eq!(second.orders.len(), 100 - Pace::default().at_once);
+}

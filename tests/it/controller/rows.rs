@@ -1,0 +1,95 @@
+//! Rows: what the watches tell, kept so that a deletion nobody told of is noticed all the same.
+
+use kube::api::DynamicObject;
+use serde_json::json;
+use stagger::clock::Clock;
+use stagger::controller::kinds::{KINDS, Need};
+use stagger::controller::project::project;
+use stagger::controller::rows::{Change, Rows, State};
+
+use super::fake::{Fake, at, job_row};
+
+fn place(kind: &str) -> usize {
+    KINDS.iter().position(|known| known.kind == kind).expect("the kind must be watched")
+}
+
+fn names(rows: &Rows) -> Vec<String> {
+    rows.read(|rows| rows.map(|row| row.name.clone()).collect())
+}
+
+#[test]
+fn a_relist_takes_effect_when_it_is_complete() {
+    let fake = Fake::touchstone();
+    let jobs: Vec<_> = fake.jobs.iter().map(job_row).collect();
+    let (rows, kind) = (Rows::default(), place("Job"));
+    rows.take(kind, Change::Begin);
+    jobs.iter().for_each(|job| rows.take(kind, Change::Listed(job.clone())));
+    assert!(rows.is_empty());
+    rows.take(kind, Change::Complete);
+    assert_eq!(names(&rows), ["eval-1", "eval-2", "eval-3", "eval-4"]);
+    rows.take(kind, Change::Begin);
+    rows.take(kind, Change::Listed(jobs[1].clone()));
+    assert_eq!(rows.len(), 4, "what was known stands until the new list is whole");
+    rows.take(kind, Change::Complete);
+    assert_eq!(names(&rows), ["eval-2"]);
+}
+
+#[test]
+fn what_says_the_same_wakes_nobody() {
+    let job = job_row(&Fake::touchstone().jobs[0]);
+    let (rows, kind) = (Rows::default(), place("Job"));
+    let mut told = rows.changes();
+    rows.take(kind, Change::Applied(job.clone()));
+    assert!(told.has_changed().unwrap());
+    told.mark_unchanged();
+    rows.take(kind, Change::Applied(job));
+    assert!(!told.has_changed().unwrap());
+}
+
+#[test]
+fn it_is_complete_without_kinds_that_are_not_installed() {
+    let rows = Rows::default();
+    assert!(!rows.complete());
+    for (at, kind) in KINDS.iter().enumerate() {
+        assert!(!rows.complete());
+        rows.take(at, if kind.need == Need::Always { Change::Complete } else { Change::Absent });
+    }
+    assert!(rows.complete());
+    let jobs = place("Job");
+    rows.take(jobs, Change::Absent);
+    assert_eq!(rows.state("Job"), State::Listed, "an API server that has just started may not know its kinds yet");
+}
+
+#[test]
+fn a_row_keeps_what_counts_and_drops_the_rest() {
+    let object: DynamicObject = serde_json::from_value(json!({
+        "apiVersion": "batch/v1", "kind": "Job",
+        "metadata": {"name": "eval-1", "namespace": "evals", "uid": "u", "resourceVersion": "7",
+            "creationTimestamp": "2026-11-30T11:00:00Z",
+            "managedFields": [{"manager": "kubectl"}],
+            "annotations": {"kubectl.kubernetes.io/last-applied-configuration": "{}", "stagger.dev/slo": "evals"}},
+        "spec": {"template": {"spec": {
+            "volumes": [{"name": "data"}], "nodeSelector": {"gpu": "a100"},
+            "containers": [{"name": "main", "image": "eval", "env": [{"name": "A", "value": "B"}],
+                "resources": {"limits": {"nvidia.com/gpu": "2"}}}]}}},
+        "status": {"startTime": "2026-11-30T11:00:30Z"},
+    }))
+    .expect("the object must be sound");
+    let api = KINDS[place("Job")].api(0);
+    let row = project(object.clone(), &api, &Clock::WALL);
+    assert_eq!(
+        row.value,
+        json!({
+            "apiVersion": "batch/v1", "kind": "Job",
+            "metadata": {"name": "eval-1", "namespace": "evals", "uid": "u", "creationTimestamp": "2026-11-30T11:00:00Z",
+                "annotations": {"stagger.dev/slo": "evals"}},
+            "spec": {"template": {"spec": {"nodeSelector": {"gpu": "a100"},
+                "containers": [{"name": "main", "resources": {"limits": {"nvidia.com/gpu": "2"}}}]}}},
+            "status": {"startTime": "2026-11-30T11:00:30Z"},
+        })
+    );
+    // In a rehearsal, what Kubernetes wrote is put on the clock that is shown.
+    let clock = Clock::rehearsal(at(0), at(60), 60);
+    let row = project(object, &api, &clock);
+    assert_eq!(row.at("/status/startTime"), Some(&json!("2026-11-30T12:30:00Z")));
+}
