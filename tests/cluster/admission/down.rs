@@ -23,7 +23,10 @@ fn with_the_webhook_killed_or_hanging_work_is_created_and_nothing_is_forged() {
             }
             // Elsewhere nothing is delayed at all.
             let begin = Instant::now();
-            admin.create(&pod(&format!("system-{state}"), "kube-system", &json!({}))).await.expect("kube-system is free");
+            admin
+                .create(&pod(&format!("system-{state}"), "kube-system", &json!({})))
+                .await
+                .expect("kube-system is free");
             assert!(begin.elapsed() < Duration::from_secs(1), "kube-system waited {:?}", begin.elapsed());
             // Where it is asked, it is waited for no longer than it may be.
             let begin = Instant::now();

@@ -44,7 +44,13 @@ async fn personas(plane: &Plane) -> Vec<(String, Person)> {
 }
 
 /// One try: what the API server said, and the object afterwards.
-async fn attempt(plane: &Plane, who: &Person, path: &str, name: &str, forged: &Value) -> (Result<(), Refused>, Option<Value>) {
+async fn attempt(
+    plane: &Plane,
+    who: &Person,
+    path: &str,
+    name: &str,
+    forged: &Value,
+) -> (Result<(), Refused>, Option<Value>) {
     const MERGE: &str = "application/merge-patch+json";
     let admin = &plane.admin;
     let labels = json!({"metadata": {"labels": forged}});
@@ -55,7 +61,8 @@ async fn attempt(plane: &Plane, who: &Person, path: &str, name: &str, forged: &V
     match path {
         "pods create" => {}
         "jobs/status update" => {
-            let template = json!({"spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "none"}]}});
+            let template =
+                json!({"spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "none"}]}});
             let job = json!({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name, "namespace": EVALS},
                              "spec": {"suspend": true, "template": template}});
             admin.create(&job).await.expect("a job is made");

@@ -36,16 +36,16 @@ async fn workload(admin: &Person, owner: &str) -> Result<Value, String> {
 fn reserved(workload: &Value) -> (bool, String) {
     let conditions = workload["status"]["conditions"].as_array().cloned().unwrap_or_default();
     let found = conditions.into_iter().find(|one| one["type"] == "QuotaReserved");
-    found.map_or((false, String::new()), |one| (one["status"] == "True", one["reason"].as_str().unwrap_or("").to_owned()))
+    found.map_or((false, String::new()), |one| {
+        (one["status"] == "True", one["reason"].as_str().unwrap_or("").to_owned())
+    })
 }
 
 /// Kueue says that it waits for a gate, and holds no quota for it.
 async fn waits(admin: &Person, owner: &str) {
-    until(&format!("{owner} waits for its gate"), SOON, async || {
-        match reserved(&workload(admin, owner).await?) {
-            (false, reason) if reason == "AdmissionGated" => Ok(()),
-            other => Err(format!("{other:?}")),
-        }
+    until(&format!("{owner} waits for its gate"), SOON, async || match reserved(&workload(admin, owner).await?) {
+        (false, reason) if reason == "AdmissionGated" => Ok(()),
+        other => Err(format!("{other:?}")),
     })
     .await;
 }
@@ -64,7 +64,8 @@ async fn release(person: &Person, object: &Value) -> Result<Value, crate::person
 }
 
 async fn editor(plane: &Plane) -> Person {
-    let rules = json!([{"apiGroups": ["", "batch", "jobset.x-k8s.io", "kueue.x-k8s.io"], "resources": ["*"], "verbs": ["*"]}]);
+    let rules =
+        json!([{"apiGroups": ["", "batch", "jobset.x-k8s.io", "kueue.x-k8s.io"], "resources": ["*"], "verbs": ["*"]}]);
     grant(plane, "gate-editor", &rules).await;
     plane.user("gate-editor", &[]).await
 }

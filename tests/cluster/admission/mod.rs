@@ -79,7 +79,8 @@ async fn install(plane: &Plane) -> Installed {
     // 2. A queue whose work waits for the plan, and one whose work does not.
     for (queue, mode) in [("gated", "Enforce"), ("open", "Observe")] {
         let quota = json!({"name": GPU, "nominalQuota": 4});
-        let group = json!({"coveredResources": [GPU], "flavors": [{"name": format!("{queue}-a100"), "resources": [quota]}]});
+        let group =
+            json!({"coveredResources": [GPU], "flavors": [{"name": format!("{queue}-a100"), "resources": [quota]}]});
         let objects = [
             json!({"apiVersion": KUEUE, "kind": "ResourceFlavor", "metadata": {"name": format!("{queue}-a100")}}),
             json!({"apiVersion": KUEUE, "kind": "ClusterQueue", "metadata": {"name": queue},

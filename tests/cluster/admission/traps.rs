@@ -55,7 +55,9 @@ fn a_job_with_pods_is_deleted_in_the_foreground() {
         assert_eq!(Installed::stamp_of(&made), here.nlp);
         let pods = async || {
             let pods = plane.admin.list("v1", "Pod", EVALS).await;
-            pods.into_iter().find(|pod| pod["metadata"]["labels"]["job-name"] == "cascade").ok_or("no pod yet".to_owned())
+            pods.into_iter()
+                .find(|pod| pod["metadata"]["labels"]["job-name"] == "cascade")
+                .ok_or("no pod yet".to_owned())
         };
         let child = until("the job has a pod", Duration::from_secs(30), pods).await;
         assert_eq!(Installed::stamp_of(&child), here.nlp, "a pod has its job's stamp");
@@ -111,14 +113,16 @@ fn a_large_object_is_stamped_at_once_and_keeps_what_nobody_knows() {
         let here = installed(plane).await;
         let mut large = pod("large", EVALS, &json!({"app": "large"}));
         large["metadata"]["annotations"] = json!({"example.com/blob": "x".repeat(200_000)});
-        let filler: Vec<Value> = (0..1_000)
-            .map(|at| json!({"name": format!("KEY_{at}"), "value": "y".repeat(1_000)}))
-            .collect();
+        let filler: Vec<Value> =
+            (0..1_000).map(|at| json!({"name": format!("KEY_{at}"), "value": "y".repeat(1_000)})).collect();
         large["spec"]["containers"][0]["env"] = json!(filler);
         let begin = Instant::now();
         let made = plane.admin.create(&large).await.expect("a large pod is made");
         assert_eq!(Installed::stamp_of(&made), here.nlp);
-        assert_eq!(made["metadata"]["annotations"]["example.com/blob"], large["metadata"]["annotations"]["example.com/blob"]);
+        assert_eq!(
+            made["metadata"]["annotations"]["example.com/blob"],
+            large["metadata"]["annotations"]["example.com/blob"]
+        );
         assert!(begin.elapsed() < Duration::from_secs(2), "it took {:?}", begin.elapsed());
     });
 }

@@ -71,7 +71,8 @@ pub fn case(prefix: &str, number: u64, preemption: Preemption) -> Case {
             _ => Some(name.clone()),
         };
         queues.push(cluster_queue(&mut dice, &queue, parent.as_deref(), &flavors, preemption));
-        queues.push(json!({"apiVersion": API, "kind": "LocalQueue", "metadata": {"name": queue, "namespace": NAMESPACE},
+        queues
+            .push(json!({"apiVersion": API, "kind": "LocalQueue", "metadata": {"name": queue, "namespace": NAMESPACE},
                            "spec": {"clusterQueue": queue}}));
     }
     let count = 3 + dice.below(6);
@@ -119,7 +120,13 @@ fn groups(dice: &mut Dice, flavors: &[String], has_parent: bool) -> Value {
     json!([{"coveredResources": [GPU], "flavors": listed}])
 }
 
-fn cluster_queue(dice: &mut Dice, name: &str, parent: Option<&str>, flavors: &[String], preemption: Preemption) -> Value {
+fn cluster_queue(
+    dice: &mut Dice,
+    name: &str,
+    parent: Option<&str>,
+    flavors: &[String],
+    preemption: Preemption,
+) -> Value {
     let mut spec = json!({
         "namespaceSelector": {},
         "queueingStrategy": dice.one_of(&["StrictFIFO", "BestEffortFIFO"]),

@@ -175,7 +175,8 @@ async fn disagreements(plane: &Plane, cases: &[Case]) -> Vec<String> {
     let mut wrong: BTreeMap<usize, String> = BTreeMap::new();
     let longest = rounds.iter().map(Vec::len).max().unwrap_or(0);
     for at in 0..longest {
-        let going: Vec<usize> = (0..cases.len()).filter(|one| !wrong.contains_key(one) && at < rounds[*one].len()).collect();
+        let going: Vec<usize> =
+            (0..cases.len()).filter(|one| !wrong.contains_key(one) && at < rounds[*one].len()).collect();
         all(going.iter().flat_map(|one| &rounds[*one][at].finished).map(|name| finish(person, name))).await;
         let (mut moved, mut version) = (Instant::now(), 0);
         let mut open = going;
