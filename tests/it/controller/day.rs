@@ -58,6 +58,7 @@ fn evicted_work_is_planned_around_and_the_rest_keeps_its_place() {
     fake.until(30);
     let job = fake.find("eval-1");
     (job.admitted, job.evictions) = (None, 1);
+    fake.turn();
     fake.until(200);
     assert!(fake.causes().contains(&"Evicted"), "{:?}", fake.causes());
     assert!(fake.jobs.iter().all(|job| job.finished.is_some()));
