@@ -23,8 +23,16 @@ demo: prerequisites ## Build stagger, then plan a realistic day in the terminal 
 	cargo run --release --quiet --bin stagger -- demo
 
 .PHONY: test
-test: prerequisites check-pure ## Run every test that needs no cluster
+test: prerequisites check-pure control-plane ## Run every test, with a real API server and Kueue on this machine
 	cargo test --release
+
+.PHONY: control-plane
+control-plane: ## Compile etcd, Kubernetes, Kueue and KWOK for the cluster tests, where they are missing
+	@tools/control-plane.sh >/dev/null
+
+.PHONY: cluster
+cluster: prerequisites control-plane ## Run that control plane for a person, with four gated jobs loaded, until Ctrl-C
+	cargo run --release --quiet --example cluster
 
 .PHONY: check-pure
 check-pure: ## Check that the build without any C++ compiles

@@ -8,4 +8,5 @@ mod plane;
 mod shared;
 mod wait;
 
+mod controller;
 mod crds;

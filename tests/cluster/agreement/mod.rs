@@ -24,6 +24,8 @@ use cases::{Case, NAMESPACE, Preemption, case};
 
 /// Kueue is given up when nothing at all has moved for so long. It takes up what it has parked once a second.
 const PATIENCE: Duration = Duration::from_secs(15);
+/// Kueue has come to rest when it has written nothing for so long; it calls the parked back within a second.
+const REST: Duration = Duration::from_millis(1_500);
 /// So many cases are played side by side: a scheduling cycle looks at all of them.
 const TOGETHER: usize = 40;
 /// So many requests are under way at once.
@@ -180,7 +182,8 @@ async fn disagreements(plane: &Plane, cases: &[Case]) -> Vec<String> {
         all(going.iter().flat_map(|one| &rounds[*one][at].finished).map(|name| finish(person, name))).await;
         let (mut moved, mut version) = (Instant::now(), 0);
         let mut open = going;
-        while !open.is_empty() {
+        // Kueue may be in the middle of refusing somebody: the next instant begins when it has come to rest.
+        while !open.is_empty() || moved.elapsed() < REST {
             let (held, newest) = holding(person).await;
             if newest > version {
                 (moved, version) = (Instant::now(), newest);

@@ -15,6 +15,7 @@ use std::sync::Mutex;
 
 pub use keeper::Part;
 pub use kueue::base64;
+pub use kwok::RUNS_FOR;
 pub use pki::Authority;
 pub use start::{port, start};
 

@@ -1,0 +1,76 @@
+//! Whatever breaks: no job is lost, none runs twice, none is held past its latest safe start.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use stagger::units::Timestamp;
+
+use super::noon::played;
+use super::{NOON, Stage};
+use crate::shared::alone_on_plane;
+use crate::wait::{http, until};
+
+const DUE: Timestamp = Timestamp(NOON.0 + 8 * 3600);
+
+/// Six jobs of two GPUs for an hour on four GPUs: three waves, while `breaks` is at work.
+async fn day(stage: &mut Stage<'_>, breaks: impl AsyncFnOnce(&mut Stage<'_>)) {
+    stage.plane.admin.apply(&stage.slo("evals", DUE, 60)).await;
+    let queue = stage.name.clone();
+    for at in 1..=6 {
+        let made = stage.plane.admin.create(&stage.job(&format!("eval-{at}"), &queue, 2, 60)).await;
+        made.unwrap_or_else(|refused| panic!("{}", refused.message));
+    }
+    stage.ready().await;
+    until("the first wave runs", Duration::from_secs(60), async || {
+        let running =
+            stage.workloads().await.iter().filter(|one| super::condition(one, "QuotaReserved").is_some()).count();
+        if running >= 2 { Ok(()) } else { Err(format!("{running} run")) }
+    })
+    .await;
+    breaks(stage).await;
+    let bound = stage.hour() * 12;
+    let day = played(stage, 6, &[&queue], bound).await;
+    assert_eq!(day.peak, 4);
+    assert!(day.finished.values().all(|at| *at <= DUE), "all are in time: {:?}", day.finished);
+    // Each ran once: one pod, and nobody was evicted.
+    let pods = stage.plane.admin.list("v1", "Pod", &stage.name).await;
+    assert_eq!(pods.len(), 6, "{:?}", pods.iter().map(|pod| &pod["metadata"]["name"]).collect::<Vec<&Value>>());
+    for workload in stage.workloads().await {
+        assert!(super::condition(&workload, "Evicted").is_none(), "{workload}");
+    }
+}
+
+#[test]
+fn the_leader_is_killed_and_started_again() {
+    alone_on_plane(async |plane| {
+        let mut stage = Stage::set(plane, "killed-leader", &[("killed-leader", 4)], 120).await;
+        day(&mut stage, async |stage| stage.controller.again()).await;
+    });
+}
+
+#[test]
+fn kueue_is_killed_and_started_again() {
+    alone_on_plane(async |plane| {
+        let mut stage = Stage::set(plane, "killed-kueue", &[("killed-kueue", 4)], 120).await;
+        day(&mut stage, async |stage| {
+            stage.plane.kueue.lock().expect("no test breaks the lock").again();
+            let health = &stage.plane.kueue_health;
+            until("Kueue is back", Duration::from_secs(90), async || http(health, "/readyz").await).await;
+        })
+        .await;
+    });
+}
+
+#[test]
+fn the_api_server_and_its_store_are_killed_and_started_again() {
+    alone_on_plane(async |plane| {
+        let mut stage = Stage::set(plane, "killed-api", &[("killed-api", 4)], 120).await;
+        day(&mut stage, async |stage| {
+            stage.plane.etcd.lock().expect("no test breaks the lock").again();
+            stage.plane.apiserver.lock().expect("no test breaks the lock").again();
+            let admin = &stage.plane.admin;
+            until("the API server is back", Duration::from_secs(90), async || admin.text("/readyz").await).await;
+        })
+        .await;
+    });
+}
