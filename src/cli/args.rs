@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use chrono_tz::Tz;
 use clap::{Args, ValueEnum};
 
+use super::reach::ReachArgs;
 use crate::calendar;
 use crate::kueue::Overrides;
 use crate::plan::snapshot::{Objective, Promise};
@@ -15,6 +16,28 @@ pub(super) struct InputArgs {
     /// Files, folders, or `-` for standard input
     #[arg(value_name = "PATH", required = true, value_hint = clap::ValueHint::AnyPath)]
     pub(super) paths: Vec<PathBuf>,
+}
+
+/// What is planned: files, or a cluster.
+#[derive(Debug, Args)]
+pub(super) struct SourceArgs {
+    /// Files, folders, or `-` for standard input [default: the cluster]
+    #[arg(value_name = "PATH", value_hint = clap::ValueHint::AnyPath)]
+    pub(super) paths: Vec<PathBuf>,
+    /// Where Kueue's configuration is in the cluster: NAMESPACE/CONFIGMAP
+    #[arg(long, env = "STAGGER_KUEUE_CONFIG", value_name = "NAMESPACE/NAME", default_value = KUEUE_CONFIG, value_parser = pair, help_heading = "Cluster")]
+    pub(super) kueue_config: (String, String),
+    #[command(flatten)]
+    pub(super) reach: ReachArgs,
+}
+
+/// Where Kueue's own manifests put its configuration.
+pub(super) const KUEUE_CONFIG: &str = "kueue-system/kueue-manager-config";
+
+/// `NAMESPACE/NAME`.
+pub(super) fn pair(text: &str) -> Result<(String, String), String> {
+    let (namespace, name) = text.split_once('/').ok_or_else(|| format!("`{text}` is not NAMESPACE/NAME"))?;
+    Ok((namespace.to_owned(), name.to_owned()))
 }
 
 #[derive(Debug, Args)]

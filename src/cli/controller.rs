@@ -10,11 +10,12 @@ use clap::Args;
 use clap::builder::FalseyValueParser;
 use tokio::net::TcpListener;
 
+use super::args::{KUEUE_CONFIG, pair};
 use super::exit::{Exit, Failed};
+use super::load::read_yaml;
 use super::process::{self, ProcessArgs};
 use super::reach::{self, ReachArgs};
 use super::shell::Shell;
-use crate::api::manifest::Manifest;
 use crate::calendar;
 use crate::clock;
 use crate::cluster::lease::{Candidate, Leadership, Place, Timing, stand};
@@ -25,7 +26,6 @@ use crate::controller::rows::Rows;
 use crate::controller::settings::Settings;
 use crate::controller::watch::{Watching, watch};
 use crate::controller::watchdog;
-use crate::scenario::{self, Input, Limits};
 use crate::units::Seconds;
 
 /// The lease that all controllers of a cluster stand for, in our namespace.
@@ -51,7 +51,7 @@ pub(super) struct ControllerArgs {
     #[arg(long, env = "STAGGER_NAMESPACE", default_value = crate::admission::policy::NAMESPACE)]
     namespace: String,
     /// Where Kueue's configuration is: NAMESPACE/CONFIGMAP
-    #[arg(long, env = "STAGGER_KUEUE_CONFIG", value_name = "NAMESPACE/NAME", default_value = "kueue-system/kueue-manager-config", value_parser = pair)]
+    #[arg(long, env = "STAGGER_KUEUE_CONFIG", value_name = "NAMESPACE/NAME", default_value = KUEUE_CONFIG, value_parser = pair)]
     kueue_config: (String, String),
     /// IANA zone in which times are written
     #[arg(long, env = "STAGGER_TIME_ZONE", value_name = "ZONE", default_value = "UTC", value_parser = calendar::zone)]
@@ -151,15 +151,4 @@ async fn release_all(cluster: &Cluster, shell: &Shell) -> Result<Exit, Failed> {
         None => Ok(Exit::Fine),
         Some(error) => Err(reach::refused(error)),
     }
-}
-
-/// The documents of a YAML text, by the reader of files.
-fn read_yaml(text: &str) -> Vec<Manifest> {
-    let input = Input::Bytes { name: "kueue-manager-config".to_owned(), bytes: text.as_bytes().to_vec() };
-    scenario::read(&[input], &Limits::default()).manifests
-}
-
-fn pair(text: &str) -> Result<(String, String), String> {
-    let (namespace, name) = text.split_once('/').ok_or_else(|| format!("`{text}` is not NAMESPACE/NAME"))?;
-    Ok((namespace.to_owned(), name.to_owned()))
 }

@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
-use super::args::{InputArgs, SearchArgs, TimeArgs, overrides};
+use super::args::{SearchArgs, SourceArgs, TimeArgs, overrides};
 use super::exit::{Exit, Failed};
 use super::reference::{self, Reference};
 use super::shell::Shell;
@@ -19,7 +19,7 @@ use crate::plan::explain::explain;
   stagger explain scenarios/realistic-day --for Job/release-eval-code -o json")]
 pub(super) struct ExplainArgs {
     #[command(flatten)]
-    input: InputArgs,
+    input: SourceArgs,
     /// The workload, such as Job/eval-1
     #[arg(long = "for", env = "STAGGER_FOR", value_name = "KIND/NAME", value_parser = reference::parse)]
     subject: Reference,
@@ -44,7 +44,7 @@ enum Format {
 
 pub(super) fn run(args: ExplainArgs, shell: &Shell) -> Result<Exit, Failed> {
     let given = load::given(overrides(&args.time, &args.search), None);
-    let loaded = load::load(&args.input.paths, &given, shell)?;
+    let loaded = load::source(&args.input, &given, shell)?;
     let assembled = &loaded.assembled;
     let namespace = args.namespace.as_deref();
     // 1. Which workload is meant: waiting, running, or one that can never start.

@@ -3,10 +3,13 @@
 use std::io::Read;
 use std::path::PathBuf;
 
+use super::args::SourceArgs;
 use super::exit::{Exit, Failed};
 use super::shell::Shell;
+use super::{process, reach};
 use crate::api::manifest::Manifest;
 use crate::clock;
+use crate::controller::survey::survey;
 use crate::failure::{Finding, Severity};
 use crate::kueue::{self, Assembled, Given, Overrides};
 use crate::plan::document;
@@ -45,6 +48,37 @@ pub(super) fn load(paths: &[PathBuf], given: &Given, shell: &Shell) -> Result<Lo
     let gathered = gather(&inputs(paths)?, given);
     shell.findings(&gathered.findings);
     accept(gathered)
+}
+
+/// Reads files, or the cluster where no file is named, and puts everything together.
+///
+/// On a cluster an error of one object stops nobody else's plan: it is told, and planned without.
+///
+/// # Errors
+/// As [`load`]; ends with 8 where the cluster cannot be read.
+pub(super) fn source(args: &SourceArgs, given: &Given, shell: &Shell) -> Result<Loaded, Failed> {
+    if !args.paths.is_empty() {
+        return load(&args.paths, given, shell);
+    }
+    let (namespace, name) = &args.kueue_config;
+    let (survey, title) = process::runtime()?.block_on(async {
+        let cluster = reach::connect(&args.reach).await?;
+        let survey = survey(&cluster, (namespace, name), read_yaml).await.map_err(|error| reach::refused(&error))?;
+        Ok((survey, cluster.server))
+    })?;
+    for remark in &survey.remarks {
+        shell.talk(remark);
+    }
+    let assembled = kueue::assemble(&survey.manifests, given);
+    let findings = assembled.findings.clone();
+    shell.findings(&findings);
+    Ok(Loaded { assembled, findings, title })
+}
+
+/// The documents of a YAML text, by the reader of files.
+pub(super) fn read_yaml(text: &str) -> Vec<Manifest> {
+    let input = Input::Bytes { name: "kueue-manager-config".to_owned(), bytes: text.as_bytes().to_vec() };
+    scenario::read(&[input], &Limits::default()).manifests
 }
 
 /// Refuses when one of the findings is an error.

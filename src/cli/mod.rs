@@ -15,6 +15,7 @@ mod demo;
 pub mod diagnostics;
 mod exit;
 mod explain;
+mod get;
 mod history;
 mod import;
 mod interrupt;
@@ -67,6 +68,7 @@ enum Verb {
     #[command(name = "whatif")]
     WhatIf(whatif::WhatIfArgs),
     Explain(explain::ExplainArgs),
+    Get(get::GetArgs),
     Check(check::CheckArgs),
     Lint(lint::LintArgs),
     Import(import::ImportArgs),
@@ -118,6 +120,7 @@ fn run(verb: Verb, shell: &Shell) -> Result<Exit, Failed> {
         Verb::Plan(args) => plan::run(args, shell),
         Verb::WhatIf(args) => whatif::run(&args, shell),
         Verb::Explain(args) => explain::run(args, shell),
+        Verb::Get(args) => get::run(&args, shell),
         Verb::Check(args) => check::run(args, shell),
         Verb::Lint(args) => lint::run(args, shell),
         Verb::Import(args) => import::run(args, shell),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::builder::FalseyValueParser;
 use clap::{Args, ValueEnum};
 
-use super::args::{InputArgs, SearchArgs, TimeArgs, overrides};
+use super::args::{SearchArgs, SourceArgs, TimeArgs, overrides};
 use super::exit::{Exit, Failed};
 use super::load::{self, Loaded};
 use super::reference::{self, Reference};
@@ -20,21 +20,21 @@ use crate::report::plan_text::{self, Layout};
 
 /// Plan when each job starts
 ///
-/// Reads queues, jobs and what the jobs promise from manifests, and proposes a start for every job. Prints a chart, one
+/// Reads queues, jobs and what the jobs promise, from manifests or from a cluster, and proposes a start for every job. Prints a chart, one
 /// sentence that sums it up, and a table with the reason for every start.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   # Plan everything in a folder
   stagger plan scenarios/noon-evals
 
-  # What is waiting in a cluster right now, as one page for the team
-  kubectl get clusterqueues,localqueues,resourceflavors,jobs -A -o json | stagger plan - -o html --out plan.html
+  # What is waiting in the cluster of the current context right now, as one page for the team
+  stagger plan -o html --out plan.html
 
   # Fail a pipeline when something is at risk
   stagger plan manifests/ --fail-on risk -o json")]
 pub(super) struct PlanArgs {
     #[command(flatten)]
-    input: InputArgs,
+    input: SourceArgs,
     /// What to print
     #[arg(
         short,
@@ -87,7 +87,7 @@ enum FailOn {
 pub(super) fn run(args: PlanArgs, shell: &Shell) -> Result<Exit, Failed> {
     let previous = args.previous.as_deref().map(load::plan_document).transpose()?;
     let given = load::given(overrides(&args.time, &args.search), previous.as_ref());
-    let loaded = load::load(&args.input.paths, &given, shell)?;
+    let loaded = load::source(&args.input, &given, shell)?;
     let solved = solve::solve(&loaded, shell)?;
     let out = args.out.as_deref();
     match args.output {

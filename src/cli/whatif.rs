@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::builder::FalseyValueParser;
 use clap::{Args, ValueEnum};
 
-use super::args::{SearchArgs, TimeArgs, overrides};
+use super::args::{SearchArgs, SourceArgs, TimeArgs, overrides};
 use super::before;
 use super::exit::{Exit, Failed};
 use super::history::{self, HistoryArgs, Manner};
@@ -53,9 +53,8 @@ const PLANS_WORTH: u64 = 7;
   # Own or rent, with what the last report measured
   stagger whatif scenarios/noon-evals --own a100=1.10 --report report.json -o html --out whatif.html")]
 pub(super) struct WhatIfArgs {
-    /// Files, folders, or `-` for standard input
-    #[arg(value_name = "PATH", required_unless_present = "history", value_hint = clap::ValueHint::AnyPath)]
-    paths: Vec<PathBuf>,
+    #[command(flatten)]
+    input: SourceArgs,
     /// Capacity that is bought, FLAVOR[:QUEUE]=N[@FROM/TO]; a row for each flag, commas join changes in one row
     #[arg(long, env = "STAGGER_ADD", value_name = "FLAVOR=N", help_heading = "Options")]
     add: Vec<String>,
@@ -119,7 +118,7 @@ pub(super) fn run(args: &WhatIfArgs, shell: &Shell) -> Result<Exit, Failed> {
     // 1. What is asked.
     let mut given = load::given(overrides(&args.time, &args.search), None);
     given.may_grow = true;
-    let mut loaded = load::load(&args.paths, &given, shell)?;
+    let mut loaded = load::source(&args.input, &given, shell)?;
     let changes = options(args, &loaded, shell)?;
     let own = owned(&args.own, &loaded.assembled.snapshot, shell)?;
     if loaded.assembled.snapshot.currency.is_none() {

@@ -26,6 +26,7 @@ pub mod scope;
 pub mod settings;
 pub mod slo_status;
 pub mod stored;
+pub mod survey;
 pub mod sweep;
 pub mod turn;
 pub mod watch;

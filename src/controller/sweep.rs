@@ -3,24 +3,19 @@
 //! The watchdog and the uninstaller share it. Objects are read page by page and only their metadata is kept, so that it
 //! works when nothing else does and costs little.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
-use kube::Api;
-use kube::api::{DynamicObject, ListParams};
+use kube::api::DynamicObject;
 use kube::core::ApiResource;
 
 use super::kinds::{KINDS, Watched};
+use super::survey::pages;
 use crate::api::keys;
 use crate::calendar;
-use crate::cluster::{Cluster, ClusterError, Kind, LIST_MAX, within};
+use crate::cluster::{Cluster, ClusterError, Kind};
 use crate::kueue::observed::holds;
 use crate::kueue::release::Target;
 use crate::units::Timestamp;
-
-/// As many as the API server gives at once by itself.
-const PAGE: u32 = 500;
-/// A million objects of one kind; beyond it something else is wrong.
-const PAGES_MAX: usize = 2_000;
 
 /// One object that our gate holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,15 +32,15 @@ pub struct Gated {
 /// whose object is free already, is not.
 pub async fn sweep(cluster: &Cluster) -> (Vec<Gated>, Vec<ClusterError>) {
     let (mut found, mut failed) = (Vec::new(), Vec::new());
-    let mut owners: BTreeMap<String, ()> = BTreeMap::new();
+    let mut owners: BTreeSet<String> = BTreeSet::new();
     for kind in KINDS.iter().filter(|kind| kind.queued && kind.kind != "CronJob") {
         match list(cluster, kind).await {
             Ok(listed) => {
                 for (object, api) in listed {
                     let Some(gated) = gated(&object, &api) else { continue };
                     let refers = object.metadata.owner_references.iter().flatten();
-                    let owned = kind.kind == "Workload" && refers.into_iter().any(|it| owners.contains_key(&it.uid));
-                    owners.insert(gated.target.uid.clone(), ());
+                    let owned = kind.kind == "Workload" && refers.into_iter().any(|it| owners.contains(&it.uid));
+                    owners.insert(gated.target.uid.clone());
                     if !owned {
                         found.push(gated);
                     }
@@ -66,38 +61,20 @@ fn order(gated: &Gated) -> (bool, Option<Timestamp>, Option<Timestamp>, &str, &s
 async fn list(cluster: &Cluster, kind: &Watched) -> Result<Vec<(DynamicObject, ApiResource)>, ClusterError> {
     for version in 0..kind.versions.len() {
         let api = kind.api(version);
-        match pages(cluster, kind, &api).await {
-            Ok(all) => return Ok(all.into_iter().map(|object| (object, api.clone())).collect()),
+        let mut all = Vec::new();
+        let take = |object: DynamicObject| {
+            if is_gated(&object) {
+                all.push((DynamicObject { data: serde_json::Value::Null, ..object }, api.clone()));
+            }
+        };
+        match pages(cluster, kind, &api, take).await {
+            Ok(()) => return Ok(all),
             // Not installed, or in another version.
             Err(error) if error.kind == Kind::NotFound => {}
             Err(error) => return Err(error),
         }
     }
     Ok(Vec::new())
-}
-
-async fn pages(cluster: &Cluster, kind: &Watched, api: &ApiResource) -> Result<Vec<DynamicObject>, ClusterError> {
-    let objects: Api<DynamicObject> = Api::all_with(cluster.client.clone(), api);
-    let mut params = ListParams::default().limit(PAGE);
-    if let Some(label) = kind.label {
-        params = params.labels(label);
-    }
-    let mut all = Vec::new();
-    for _ in 0..PAGES_MAX {
-        let page = within(LIST_MAX, "list", &kind.resource(), objects.list(&params)).await?;
-        let next = page.metadata.continue_.clone().filter(|next| !next.is_empty());
-        all.extend(
-            page.items
-                .into_iter()
-                .filter(is_gated)
-                .map(|object| DynamicObject { data: serde_json::Value::Null, ..object }),
-        );
-        match next {
-            Some(next) => params = params.continue_token(&next),
-            None => break,
-        }
-    }
-    Ok(all)
 }
 
 fn annotation<'o>(object: &'o DynamicObject, key: &str) -> Option<&'o str> {

@@ -192,7 +192,7 @@ fn missing_files_and_bad_flags_end_with_1() {
     assert_eq!((missing.code, missing.out.as_str()), (1, ""), "{}", missing.talk);
     assert!(missing.talk.contains("/no/such/folder"), "{}", missing.talk);
     for (arguments, told) in [
-        (&["plan"][..], "PATH"),
+        (&["check"][..], "PLAN"),
         (&["plan", "x", "--objective", "Fastest"], "possible values: EarliestFinish, LowestPeak, LowestCost"),
         (&["plan", "x", "--time-limit", "soon"], "`soon` is not a duration such as 1h30m"),
         (&["plan", "x", "--gap", "a little"], "`a little` is not a percentage such as 1%"),
@@ -207,6 +207,16 @@ fn missing_files_and_bad_flags_end_with_1() {
         let ran = run(arguments);
         assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{arguments:?}: {}", ran.talk);
         assert!(ran.talk.contains(told), "{arguments:?}: {}", ran.talk);
+    }
+}
+
+#[test]
+fn without_a_path_the_cluster_is_asked_and_8_says_that_it_is_not_there() {
+    for verb in [&["plan"][..], &["whatif"], &["get"], &["explain", "--for", "Job/eval-1"]] {
+        let arguments = [verb, &["--kubeconfig", "/no/such/kubeconfig"]].concat();
+        let ran = run(&arguments);
+        assert_eq!((ran.code, ran.out.as_str()), (8, ""), "{arguments:?}: {}", ran.talk);
+        assert!(ran.talk.contains("failed to find out how to reach a cluster"), "{arguments:?}: {}", ran.talk);
     }
 }
 
