@@ -55,7 +55,8 @@ fn two_start_at_noon_and_two_when_these_have_ended() {
             made.unwrap_or_else(|refused| panic!("{}", refused.message));
         }
         stage.ready().await;
-        let day = played(&mut stage, 4, &["noon"], stage.hour() * 8).await;
+        let bound = stage.hour() * 8;
+        let day = played(&mut stage, 4, &["noon"], bound).await;
 
         assert_eq!(day.peak, 4, "never more than there is");
         let mut starts: Vec<i64> = day.reserved.values().map(|at| (at.0 - NOON.0) / 60).collect();
