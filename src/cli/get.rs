@@ -34,7 +34,14 @@ pub(super) struct GetArgs {
     #[arg(long, env = "STAGGER_FINISHED", value_parser = FalseyValueParser::new(), action = clap::ArgAction::SetTrue)]
     finished: bool,
     /// What to print
-    #[arg(short, long, env = "STAGGER_OUTPUT", value_name = "FORMAT", default_value = "table", help_heading = "Output")]
+    #[arg(
+        short,
+        long,
+        env = "STAGGER_OUTPUT",
+        value_name = "FORMAT",
+        default_value = "table",
+        help_heading = "Output"
+    )]
     output: Format,
 }
 
@@ -58,7 +65,8 @@ pub(super) fn run(args: &GetArgs, shell: &Shell) -> Result<Exit, Failed> {
         Format::Table => {
             let snapshot = &loaded.assembled.snapshot;
             let zone = calendar::zone(&snapshot.time_zone).unwrap_or(chrono_tz::UTC);
-            let time = |at: Option<Timestamp>| at.map_or("-".to_owned(), |at| calendar::day_time(at, snapshot.now, zone));
+            let time =
+                |at: Option<Timestamp>| at.map_or("-".to_owned(), |at| calendar::day_time(at, snapshot.now, zone));
             let mut table = Table::new(&[
                 ("NAMESPACE", Align::Left),
                 ("WORKLOAD", Align::Left),
