@@ -17,6 +17,8 @@ pub const CALL_MAX: Duration = Duration::from_secs(2);
 pub const LIST_MAX: Duration = Duration::from_secs(15);
 /// A connection stands within this; a server that is there answers in milliseconds.
 const CONNECT_MAX: Duration = Duration::from_secs(5);
+/// A watch is asked anew every five minutes at most; a connection that is silent for longer is dead.
+const SILENCE_MAX: Duration = Duration::from_secs(330);
 
 /// How to get in. All empty: as kubectl without flags.
 #[derive(Debug, Clone, Default)]
@@ -48,6 +50,8 @@ pub async fn connect(access: &Access) -> Result<Cluster, ClusterError> {
     let mut config = config(access).await?;
     config.default_retry = false;
     config.connect_timeout = Some(CONNECT_MAX);
+    // Counted from the last word either way, not from when a connection was laid aside.
+    (config.read_timeout, config.reset_reader_on_write) = (Some(SILENCE_MAX), true);
     if let Some(user) = &access.user {
         config.auth_info.impersonate = Some(user.clone());
         config.auth_info.impersonate_groups = (!access.groups.is_empty()).then(|| access.groups.clone());

@@ -5,8 +5,12 @@
 //! Deliberately absent: typed objects that are decoded and written back, which would drop what this version does not know.
 
 mod client;
+mod discover;
 mod error;
+mod follow;
 pub mod lease;
 
 pub use client::{Access, CALL_MAX, Cluster, LIST_MAX, connect, within};
+pub use discover::{discover, get};
 pub use error::{ClusterError, Kind};
+pub use follow::{Seen, follow};

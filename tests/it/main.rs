@@ -11,6 +11,7 @@ mod check_quota;
 mod cli;
 mod cli_history;
 mod cli_report;
+mod cluster;
 mod codes;
 mod conflict;
 mod controller;

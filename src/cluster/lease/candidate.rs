@@ -2,7 +2,8 @@
 //!
 //! Invariants, held by property tests over delays, lost answers and clocks that do not agree:
 //! - at any moment at most one candidate believes that it leads;
-//! - an epoch belongs to one tenure, and later tenures have greater ones.
+//! - an epoch belongs to one tenure, and later tenures have greater ones, also when the lease is deleted in between: a new
+//!   one begins with the minutes since 1970, which no number of handovers reaches.
 //!
 //! Times on the lease are never compared with a clock of ours: a candidate measures on its own monotonic clock since when
 //! it has seen the record unchanged, a leader since when it *began* its last good write. The leader gives up after the
@@ -10,6 +11,7 @@
 
 use std::time::Duration;
 
+use chrono::{DateTime, SecondsFormat};
 use serde::{Deserialize, Serialize};
 
 /// Milliseconds on a monotonic clock of the candidate's own.
@@ -73,13 +75,15 @@ pub enum Action {
 /// Beyond this a holder's own idea of the lease's duration is taken for a slip of the pen.
 const FOREIGN_DURATION_MAX: Duration = Duration::from_mins(5);
 
+const MICROS_PER_MINUTE: i64 = 60_000_000;
+
 /// One of those who may lead.
 #[derive(Debug, Clone)]
 pub struct Candidate {
     identity: String,
     timing: Timing,
-    /// The record as last seen, and since when it has been so.
-    seen: Option<(Record, Monotonic)>,
+    /// What was last seen (`None`: no lease), and since when it has been so.
+    seen: Option<(Option<Record>, Monotonic)>,
     /// The greatest epoch that was ever seen: a lease that is deleted and made anew goes on from there.
     greatest: i64,
     held: Option<Held>,
@@ -105,30 +109,35 @@ impl Candidate {
         &self.identity
     }
 
-    /// What to do about what was read (`None`: there is no lease). `wall` is the time to write, as the Lease has it.
-    pub fn step(&mut self, read: Option<&Record>, wall: &str, now: Monotonic) -> Action {
+    /// What to do about what was read (`None`: there is no lease). `wall_micros`: the time to write, in microseconds since
+    /// 1970.
+    pub fn step(&mut self, read: Option<&Record>, wall_micros: i64, now: Monotonic) -> Action {
+        let was_bare = self.seen.is_none();
+        self.see(read, now);
         let Some(record) = read else {
-            // Deleted under a leader: others see none either, so the tenure is over and the next has its own epoch.
-            (self.held, self.seen) = (None, None);
-            return Action::Create(self.wanted(wall));
+            // Deleted under its leader, who alone may go on at once, in an epoch of its own. Who never saw a lease makes
+            // the first one.
+            let led = self.held.take().is_some_and(|held| self.believes(&held, now));
+            let is_free = led || was_bare || self.greatest == 0 || self.is_expired(self.timing.duration, now);
+            let first = (wall_micros / MICROS_PER_MINUTE).max(self.greatest.saturating_add(1));
+            return if is_free { Action::Create(self.wanted(first, wall_micros)) } else { Action::Wait };
         };
-        self.see(record, now);
         let mine = record.holder() == self.identity;
         let held = self.held.as_ref().filter(|held| mine && held.epoch == record.epoch());
         if let Some(held) = held.filter(|held| self.believes(held, now)) {
-            return Action::Replace(Record { renew_time: Some(wall.to_owned()), ..self.renewed(held) });
+            return Action::Replace(self.renewed(held, wall_micros));
         }
         self.held = None;
         // One's own name without a tenure: a write whose answer was lost. Nobody else can be in it.
-        if record.holder().is_empty() || mine || self.is_expired(record, now) {
-            return Action::Replace(self.wanted(wall));
+        if record.holder().is_empty() || mine || self.is_expired(self.patience(record), now) {
+            return Action::Replace(self.wanted(self.greatest.saturating_add(1), wall_micros));
         }
         Action::Wait
     }
 
     /// The write of this record, begun at `begun`, was good.
     pub fn written(&mut self, record: &Record, begun: Monotonic, now: Monotonic) {
-        self.see(record, now);
+        self.see(Some(record), now);
         let since = self.held.as_ref().filter(|held| held.epoch == record.epoch()).map_or(begun, |held| {
             // Answers may overtake each other; the latest beginning counts.
             held.since.max(begun)
@@ -150,21 +159,20 @@ impl Candidate {
     }
 
     /// Ends the tenure and gives what to write, so that the next one need not wait. The epoch stays on the lease.
-    pub fn resign(&mut self, read: &Record, wall: &str) -> Option<Record> {
+    pub fn resign(&mut self, read: &Record, wall_micros: i64) -> Option<Record> {
         let held = self.held.take()?;
         let mine = read.holder() == self.identity && read.epoch() == held.epoch;
         mine.then(|| Record {
             holder_identity: Some(String::new()),
             lease_duration_seconds: Some(1),
-            renew_time: Some(wall.to_owned()),
-            ..self.renewed(&held)
+            ..self.renewed(&held, wall_micros)
         })
     }
 
-    fn see(&mut self, record: &Record, now: Monotonic) {
-        self.greatest = self.greatest.max(record.epoch());
-        if self.seen.as_ref().is_none_or(|(known, _)| known != record) {
-            self.seen = Some((record.clone(), now));
+    fn see(&mut self, read: Option<&Record>, now: Monotonic) {
+        self.greatest = self.greatest.max(read.map_or(0, Record::epoch));
+        if self.seen.as_ref().is_none_or(|(known, _)| known.as_ref() != read) {
+            self.seen = Some((read.cloned(), now));
         }
     }
 
@@ -172,33 +180,41 @@ impl Candidate {
         now.saturating_sub(held.since) < millis(self.timing.renewal)
     }
 
-    fn is_expired(&self, record: &Record, now: Monotonic) -> bool {
+    /// How long a holder is believed: by its own word, within bounds, and never for less than by ours.
+    fn patience(&self, record: &Record) -> Duration {
         let stated = record.lease_duration_seconds.and_then(|seconds| u64::try_from(seconds).ok());
         let stated = Duration::from_secs(stated.unwrap_or(0)).min(FOREIGN_DURATION_MAX);
-        let patience = millis(stated.max(self.timing.duration));
-        self.seen.as_ref().is_some_and(|(_, since)| now.saturating_sub(*since) >= patience)
+        stated.max(self.timing.duration)
     }
 
-    fn wanted(&self, wall: &str) -> Record {
-        let held = Held {
-            epoch: self.greatest.saturating_add(1),
-            acquired: Some(wall.to_owned()),
-            since: Monotonic::default(),
-        };
-        Record { renew_time: Some(wall.to_owned()), ..self.renewed(&held) }
+    fn is_expired(&self, patience: Duration, now: Monotonic) -> bool {
+        self.seen.as_ref().is_some_and(|(_, since)| now.saturating_sub(*since) >= millis(patience))
     }
 
-    fn renewed(&self, held: &Held) -> Record {
+    fn wanted(&self, epoch: i64, wall_micros: i64) -> Record {
+        // The API knows transitions of 32 bits.
+        let epoch = epoch.min(i64::from(i32::MAX));
+        let held = Held { epoch, acquired: Some(written(wall_micros)), since: Monotonic::default() };
+        self.renewed(&held, wall_micros)
+    }
+
+    fn renewed(&self, held: &Held, wall_micros: i64) -> Record {
         // Rounded up: a duration below a second is for tests, and the API knows whole ones from 1 on.
         let seconds = i64::try_from(self.timing.duration.as_millis().div_ceil(1000)).unwrap_or(i64::MAX);
         Record {
             holder_identity: Some(self.identity.clone()),
             lease_duration_seconds: Some(seconds.max(1)),
             acquire_time: held.acquired.clone(),
-            renew_time: None,
+            renew_time: Some(written(wall_micros)),
             lease_transitions: Some(held.epoch),
         }
     }
+}
+
+/// In the Lease's own form, with microseconds: two renewals within a second differ.
+fn written(wall_micros: i64) -> String {
+    let time = DateTime::from_timestamp_micros(wall_micros).unwrap_or(DateTime::UNIX_EPOCH);
+    time.to_rfc3339_opts(SecondsFormat::Micros, true)
 }
 
 fn millis(duration: Duration) -> u64 {

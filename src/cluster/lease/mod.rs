@@ -9,7 +9,6 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use chrono::{DateTime, SecondsFormat};
 use kube::api::{DynamicObject, PostParams};
 use kube::core::{ApiResource, GroupVersionKind};
 use kube::{Api, Client};
@@ -152,7 +151,7 @@ impl Leases {
         let found = self.read().await?;
         let record = found.as_ref().map(record);
         let begun = self.now();
-        let action = lock(&self.shared).step(record.as_ref(), &written_time(), begun);
+        let action = lock(&self.shared).step(record.as_ref(), clock::now_micros(), begun);
         let (wanted, written) = match (action, found) {
             (Action::Wait, _) | (Action::Replace(_), None) => return Ok(()),
             (Action::Create(wanted), _) => {
@@ -180,7 +179,7 @@ impl Leases {
             return Ok(());
         }
         let Some(object) = self.read().await? else { return Ok(()) };
-        let farewell = lock(&self.shared).resign(&record(&object), &written_time());
+        let farewell = lock(&self.shared).resign(&record(&object), clock::now_micros());
         match farewell {
             Some(farewell) => self.replace(object, &farewell).await.map(drop),
             None => Ok(()),
@@ -201,10 +200,4 @@ impl Leases {
 /// What cannot be read counts as a lease that nobody holds; whoever replaces it writes a good one.
 fn record(object: &DynamicObject) -> Record {
     object.data.get("spec").and_then(|spec| serde_json::from_value(spec.clone()).ok()).unwrap_or_default()
-}
-
-/// The wall clock in the Lease's own form, with microseconds: two renewals within a second differ.
-fn written_time() -> String {
-    let now = DateTime::from_timestamp_micros(clock::now_micros()).unwrap_or(DateTime::UNIX_EPOCH);
-    now.to_rfc3339_opts(SecondsFormat::Micros, true)
 }
