@@ -65,6 +65,13 @@ release: prerequisites ## Build the binary that is shipped: optimised across cra
 	file "$(CARGO_TARGET_DIR)/dist/stagger"
 	if ldd "$(CARGO_TARGET_DIR)/dist/stagger" 2>&1 | grep -qvE 'statically linked|not a dynamic executable'; then echo "error: the binary is not static" >&2; exit 1; fi
 
+# In a folder of its own, so that the build context is the binary alone.
+.PHONY: image
+image: release ## Build the container image `stagger` of the shipped binary, with buildah
+	rm -rf "$(CARGO_TARGET_DIR)/image" && mkdir -p "$(CARGO_TARGET_DIR)/image"
+	cp "$(CARGO_TARGET_DIR)/dist/stagger" "$(CARGO_TARGET_DIR)/image/"
+	buildah --storage-driver vfs bud --isolation chroot --tag stagger --file Containerfile "$(CARGO_TARGET_DIR)/image"
+
 .PHONY: prerequisites
 prerequisites: ## Check for cmake, a C++ compiler and libclang; install them where that is possible
 	@tools/prerequisites.sh

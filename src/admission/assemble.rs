@@ -1,117 +1,177 @@
 //! From objects, of files or of watches, to what `decide` knows.
 //!
 //! Pure. What cannot be read is left out with a finding, as if it were not there; nothing is guessed in its place.
+//! Files come all at once and watches one by one, into the same rows; only the parts that changed are made anew.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use super::gate;
-use super::kinds::{KINDS, Role};
-use super::owners::LiveOwner;
-use super::queues::{ClusterQueue, LocalQueue, PodGroup};
-use super::tenancy::{Directory, Namespace, Tenant, TenantRef};
+use super::queues::{PodGroup, Queues};
+use super::row::{Row, row};
+use super::tenancy::Directory;
 use super::world::{Mode, World};
-use crate::api::keys::{GATES, POD_GROUP, TENANT, TENANT_UID};
 use crate::api::manifest::Manifest;
-use crate::api::{GROUP, capacity_plan, slo, tenant};
 use crate::failure::Finding;
-
-const KUEUE: &str = "kueue.x-k8s.io";
 
 /// The world of these objects.
 #[must_use]
 pub fn assemble(manifests: &[Manifest], mode: Mode) -> (World, Vec<Finding>) {
-    let mut world = World { mode, ..World::default() };
+    let mut rows = Rows::new(mode);
     let mut findings = Vec::new();
-    let (mut tenants, mut namespaces, mut promises) = (Vec::new(), Vec::new(), BTreeSet::new());
     for object in manifests {
-        match (object.group(), object.kind.as_str()) {
-            ("", "Namespace") => namespaces.push(namespace(object)),
-            (GROUP, tenant::KIND) => match read_tenant(object) {
-                Ok(tenant) => tenants.push(tenant),
-                Err(finding) => findings.push(finding),
-            },
-            (GROUP, capacity_plan::KIND) => match object.decode("/spec") {
-                Ok(spec) => drop(world.queues.plans.insert(object.name.clone(), spec)),
-                Err(finding) => findings.push(finding),
-            },
-            (GROUP, slo::KIND) => drop(promises.insert(format!("{}/{}", object.namespace, object.name))),
-            (KUEUE, "LocalQueue") => {
-                let cluster_queue = text(object, &["/spec/clusterQueue"]).unwrap_or_default();
-                world.queues.local.insert(key(object, &object.name), LocalQueue { cluster_queue });
+        match row(object) {
+            Ok(Some(row)) => rows.put(object.group(), &object.kind, &object.namespace, &object.name, row),
+            Ok(None) => {}
+            Err(finding) => findings.push(finding),
+        }
+    }
+    (rows.world(), findings)
+}
+
+/// Namespace and name.
+type Name = (String, String);
+
+/// All rows of one kind.
+pub type Table = BTreeMap<Name, Row>;
+
+/// Rows by kind, and the world as it was last made of them.
+#[derive(Debug)]
+pub struct Rows {
+    /// By group and kind.
+    tables: BTreeMap<(String, String), Table>,
+    world: World,
+    stale: Stale,
+}
+
+/// The parts that are no longer what the rows say.
+#[derive(Debug, Default, Clone, Copy)]
+struct Stale {
+    directory: bool,
+    queues: bool,
+    promises: bool,
+}
+
+impl Rows {
+    #[must_use]
+    pub fn new(mode: Mode) -> Self {
+        let world = World { mode, promises: Some(Arc::default()), ..World::default() };
+        Self { tables: BTreeMap::new(), world, stale: Stale::default() }
+    }
+
+    /// An object as it is now.
+    pub fn put(&mut self, group: &str, kind: &str, namespace: &str, name: &str, row: Row) {
+        self.enter(&row);
+        let table = self.tables.entry((group.to_owned(), kind.to_owned())).or_default();
+        let key = (namespace.to_owned(), name.to_owned());
+        let uid = row.owner().map(str::to_owned);
+        if let Some(before) = table.insert(key, row) {
+            self.leave(&before, uid.as_deref());
+        }
+    }
+
+    /// An object is gone, or says nothing any more.
+    pub fn remove(&mut self, group: &str, kind: &str, namespace: &str, name: &str) {
+        let table = self.tables.get_mut(&(group.to_owned(), kind.to_owned()));
+        if let Some(before) = table.and_then(|table| table.remove(&(namespace.to_owned(), name.to_owned()))) {
+            self.leave(&before, None);
+        }
+    }
+
+    /// All objects of a kind, as listed: whatever is not among them is gone.
+    pub fn replace(&mut self, group: &str, kind: &str, table: Table) {
+        let key = (group.to_owned(), kind.to_owned());
+        for (name, before) in self.tables.remove(&key).unwrap_or_default() {
+            self.leave(&before, table.get(&name).and_then(Row::owner));
+        }
+        for row in table.values() {
+            self.enter(row);
+        }
+        self.tables.insert(key, table);
+    }
+
+    /// What is known now.
+    #[must_use]
+    pub fn world(&mut self) -> World {
+        let stale = std::mem::take(&mut self.stale);
+        if stale.directory {
+            self.world.directory = Arc::new(self.directory());
+        }
+        if stale.queues {
+            self.world.queues = Arc::new(self.queues());
+        }
+        if stale.promises {
+            let named = |((namespace, name), _): (&Name, &Row)| format!("{namespace}/{name}");
+            let promises = self.rows().filter(|(_, row)| matches!(row, Row::Promise)).map(named);
+            self.world.promises = Some(Arc::new(promises.collect::<BTreeSet<_>>()));
+        }
+        self.world.clone()
+    }
+
+    fn rows(&self) -> impl Iterator<Item = (&Name, &Row)> {
+        // A table's rows are of one sort, and owners, by far the most, are kept elsewhere too.
+        let small = self
+            .tables
+            .values()
+            .filter(|table| table.first_key_value().is_some_and(|(_, row)| !matches!(row, Row::Owner { .. })));
+        small.flatten()
+    }
+
+    fn touch(&mut self, row: &Row) {
+        match row {
+            Row::Namespace(_) | Row::Tenant(_) => self.stale.directory = true,
+            Row::Promise => self.stale.promises = true,
+            Row::Owner { .. } => {}
+            _ => self.stale.queues = true,
+        }
+    }
+
+    fn enter(&mut self, row: &Row) {
+        self.touch(row);
+        if let Row::Owner { uid, live } = row {
+            self.world.owners.put(uid, Arc::clone(live));
+        }
+    }
+
+    /// A row no longer holds. `stays`: the owner that is in its place, which may be the same one.
+    fn leave(&mut self, before: &Row, stays: Option<&str>) {
+        self.touch(before);
+        if let Some(uid) = before.owner().filter(|uid| stays != Some(*uid)) {
+            self.world.owners.remove(uid);
+        }
+    }
+
+    fn directory(&self) -> Directory {
+        let (mut tenants, mut namespaces) = (Vec::new(), Vec::new());
+        for (_, row) in self.rows() {
+            match row {
+                Row::Tenant(tenant) => tenants.push(tenant.clone()),
+                Row::Namespace(namespace) => namespaces.push(namespace.clone()),
+                _ => {}
             }
-            (KUEUE, "ClusterQueue") => {
-                let cohort = text(object, &["/spec/cohortName", "/spec/cohort"]);
-                world.queues.cluster.insert(object.name.clone(), ClusterQueue { cohort });
-            }
-            (KUEUE, "Cohort") => {
-                if let Some(parent) = text(object, &["/spec/parentName", "/spec/parent"]) {
-                    world.queues.cohorts.insert(object.name.clone(), parent);
+        }
+        Directory::new(tenants, namespaces)
+    }
+
+    fn queues(&self) -> Queues {
+        let mut queues = Queues::default();
+        for ((namespace, name), row) in self.rows() {
+            match row {
+                Row::Plan(spec) => drop(queues.plans.insert(name.clone(), (**spec).clone())),
+                Row::LocalQueue(queue) => {
+                    queues.local.insert((namespace.clone(), name.clone()), queue.clone());
                 }
+                Row::ClusterQueue(queue) => drop(queues.cluster.insert(name.clone(), queue.clone())),
+                Row::Cohort(Some(parent)) => drop(queues.cohorts.insert(name.clone(), parent.clone())),
+                Row::Member { group, state } => {
+                    let entry = queues.pod_groups.entry((namespace.clone(), group.clone())).or_insert(*state);
+                    // One released member: the group is.
+                    if *state == PodGroup::Released {
+                        *entry = *state;
+                    }
+                }
+                _ => {}
             }
-            _ => live(object, &mut world),
         }
+        queues
     }
-    world.directory = Directory::new(tenants, namespaces);
-    world.promises = Some(promises);
-    (world, findings)
-}
-
-fn key(object: &Manifest, name: &str) -> (String, String) {
-    (object.namespace.clone(), name.to_owned())
-}
-
-/// The first of these fields that is not empty. Kueue renamed some between versions.
-fn text(object: &Manifest, pointers: &[&str]) -> Option<String> {
-    let mut found = pointers.iter().filter_map(|pointer| object.at(pointer)?.as_str());
-    found.find(|text| !text.is_empty()).map(str::to_owned)
-}
-
-fn namespace(object: &Manifest) -> Namespace {
-    let labels = object.at("/metadata/labels").and_then(|labels| labels.as_object()).into_iter().flatten();
-    Namespace {
-        name: object.name.clone(),
-        uid: text(object, &["/metadata/uid"]).unwrap_or_default(),
-        labels: labels.filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned()))).collect(),
-    }
-}
-
-fn read_tenant(object: &Manifest) -> Result<Tenant, Finding> {
-    let spec = object.decode("/spec")?;
-    let uid = text(object, &["/metadata/uid"]).ok_or_else(|| {
-        Finding::error("SG003", object.subject(), "has no metadata.uid, which is what objects are stamped with")
-            .hint("take it from the cluster: kubectl get gputenants -o yaml")
-    })?;
-    Ok(Tenant { id: TenantRef { name: object.name.clone(), uid }, spec })
-}
-
-/// An object that may own others, and the state of its pod group.
-fn live(object: &Manifest, world: &mut World) {
-    let known = KINDS.iter().find(|kind| kind.group == object.group() && kind.kind == object.kind);
-    let Some(kind) = known else { return };
-    if kind.role == Role::Pod
-        && let Some(group) = object.label(POD_GROUP)
-    {
-        let held = object.annotation(GATES).is_some_and(gate::holds);
-        let state = if held { PodGroup::Gated } else { PodGroup::Released };
-        let entry = world.queues.pod_groups.entry(key(object, group)).or_insert(state);
-        // One released member: the group is.
-        if state == PodGroup::Released {
-            *entry = state;
-        }
-    }
-    let Some(uid) = text(object, &["/metadata/uid"]).filter(|_| kind.role != Role::Pod) else { return };
-    let owners = object.at("/metadata/ownerReferences").and_then(|owners| owners.as_array()).into_iter().flatten();
-    let controller = owners.clone().find(|owner| owner["controller"] == true).and_then(|owner| owner["uid"].as_str());
-    let stamp = object.label(TENANT).zip(object.label(TENANT_UID));
-    world.owners.put(
-        &uid,
-        LiveOwner {
-            namespace: object.namespace.clone(),
-            group: object.group().to_owned(),
-            kind: object.kind.clone(),
-            name: object.name.clone(),
-            tenant: stamp.map(|(name, uid)| TenantRef { name: name.to_owned(), uid: uid.to_owned() }),
-            controller: controller.map(str::to_owned),
-        },
-    );
 }

@@ -8,17 +8,20 @@
 
 mod answer;
 mod assemble;
+pub mod certificates;
 mod creation;
 mod draft;
 mod gate;
 mod guard;
 pub mod history;
 pub mod kinds;
+pub mod live;
 mod object;
 mod owners;
 pub mod policy;
 mod queues;
 mod review;
+mod row;
 pub mod server;
 mod templates;
 mod tenancy;
@@ -27,10 +30,11 @@ mod validate;
 mod world;
 
 pub use answer::{Decision, Operation, Outcome, WARNING_BYTES_MAX, respond};
-pub use assemble::assemble;
+pub use assemble::{Rows, Table, assemble};
 pub use owners::{LiveOwner, Owners};
 pub use queues::{ClusterQueue, LocalQueue, PodGroup, Queues};
 pub use review::{Request, Review, Unreadable, Verb, parse, uid_of};
+pub use row::{KUEUE, Row, row};
 pub use tenancy::{Attribution, By, Directory, Namespace, Tenant, TenantRef};
 pub use world::{Mode, Trusted, World};
 

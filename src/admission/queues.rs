@@ -27,7 +27,7 @@ pub enum PodGroup {
 }
 
 /// Queues, plans and pod groups.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Queues {
     /// By namespace and name.
     pub local: BTreeMap<(String, String), LocalQueue>,

@@ -3,6 +3,7 @@
 //! Kept in step by watches elsewhere; here it is a value.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::object::Text;
 use super::owners::Owners;
@@ -22,16 +23,16 @@ pub enum Mode {
     Enforce,
 }
 
-/// Everything `decide` may know.
-#[derive(Debug, Default)]
+/// Everything `decide` may know. A clone costs little: its parts are shared until one of them changes.
+#[derive(Debug, Clone, Default)]
 pub struct World {
     pub mode: Mode,
-    pub directory: Directory,
-    pub queues: Queues,
+    pub directory: Arc<Directory>,
+    pub queues: Arc<Queues>,
     pub owners: Owners,
-    pub trusted: Trusted,
+    pub trusted: Arc<Trusted>,
     /// Known WorkloadSLOs as `namespace/name`; `None`: not watched.
-    pub promises: Option<BTreeSet<String>>,
+    pub promises: Option<Arc<BTreeSet<String>>>,
 }
 
 /// Whose word counts, by exact name: names are never matched by pattern or part.

@@ -13,6 +13,11 @@ use crate::api::keys::{GATES, PROTECTED_ANNOTATIONS, PROTECTED_LABELS, QUEUE_NAM
 /// Two seconds: an answer takes microseconds, and mutating webhooks are called one after another.
 const TIMEOUT_SECONDS: u32 = 2;
 
+/// The mutating configuration; the digits sort it before Kueue's.
+pub const MUTATING: &str = "00-stagger";
+/// The validating configuration.
+pub const VALIDATING: &str = "stagger";
+
 fn hook(name: &str, rules: &[Value]) -> Value {
     json!({
         "name": format!("{name}.{GROUP}"),
@@ -39,7 +44,7 @@ pub fn mutating() -> Value {
     json!({
         "apiVersion": "admissionregistration.k8s.io/v1",
         "kind": "MutatingWebhookConfiguration",
-        "metadata": metadata("00-stagger"),
+        "metadata": metadata(MUTATING),
         "webhooks": [stamp],
     })
 }
@@ -60,7 +65,7 @@ pub fn validating() -> Value {
     json!({
         "apiVersion": "admissionregistration.k8s.io/v1",
         "kind": "ValidatingWebhookConfiguration",
-        "metadata": metadata("stagger"),
+        "metadata": metadata(VALIDATING),
         "webhooks": [hook("objects", &rules)],
     })
 }

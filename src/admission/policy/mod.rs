@@ -11,7 +11,7 @@ mod policies;
 use serde_json::{Value, json};
 
 pub use cel::mutating_policy;
-pub use hooks::{mutating, validating};
+pub use hooks::{MUTATING, VALIDATING, mutating, validating};
 pub use policies::{POLICIES, Policy, binding, policy};
 
 use super::kinds::KINDS;

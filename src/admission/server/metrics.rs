@@ -1,6 +1,8 @@
 //! Counters and one histogram, in Prometheus' text format. Labels are closed sets: no name of a user's object among them.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::admission::Outcome;
@@ -27,6 +29,8 @@ pub struct Metrics {
     micros: AtomicU64,
     reloads: AtomicU64,
     failed_reloads: AtomicU64,
+    /// By resource, of which there are as many as kinds are watched.
+    watch_errors: Mutex<BTreeMap<String, u64>>,
 }
 
 impl Metrics {
@@ -45,6 +49,12 @@ impl Metrics {
     pub fn count_reload(&self, worked: bool) {
         let counter = if worked { &self.reloads } else { &self.failed_reloads };
         counter.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts an error of a watch, which is tried again.
+    pub fn count_watch_error(&self, resource: &str) {
+        let mut errors = self.watch_errors.lock().unwrap_or_else(PoisonError::into_inner);
+        *errors.entry(resource.to_owned()).or_default() += 1;
     }
 
     /// The page. `ends`: when the served certificate ends.
@@ -68,6 +78,10 @@ impl Metrics {
         page += &head("stagger_webhook_cert_reload_total", "counter", "Readings of changed certificates, by result.");
         page += &format!("stagger_webhook_cert_reload_total{{result=\"ok\"}} {}\n", get(&self.reloads));
         page += &format!("stagger_webhook_cert_reload_total{{result=\"failed\"}} {}\n", get(&self.failed_reloads));
+        page += &head("stagger_watch_errors_total", "counter", "Errors of watches, each tried again, by resource.");
+        for (resource, count) in &*self.watch_errors.lock().unwrap_or_else(PoisonError::into_inner) {
+            page += &format!("stagger_watch_errors_total{{resource=\"{resource}\"}} {count}\n");
+        }
         if let Some(ends) = ends {
             page +=
                 &head("stagger_webhook_cert_not_after_seconds", "gauge", "End of the served certificate, Unix time.");

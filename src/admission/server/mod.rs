@@ -27,8 +27,10 @@ pub struct Webhook {
     /// `None` until the caches are complete.
     world: RwLock<Option<Arc<World>>>,
     pub served: Arc<Served>,
-    /// The bundle that the configurations carry; `None`: not known, so that only the leaf's own time is judged.
-    bundle: RwLock<Option<Vec<u8>>>,
+    /// The bundles that the configurations carry; none: nobody says, so that only the leaf's own time is judged.
+    bundles: RwLock<Vec<Vec<u8>>>,
+    /// What the caches wait for.
+    missing: RwLock<Vec<String>>,
     /// The name under which the API server calls.
     name: String,
     pub metrics: Metrics,
@@ -52,7 +54,8 @@ impl Webhook {
         Arc::new(Self {
             world: RwLock::new(None),
             served,
-            bundle: RwLock::new(None),
+            bundles: RwLock::default(),
+            missing: RwLock::default(),
             name: name.to_owned(),
             metrics: Metrics::default(),
             now,
@@ -71,7 +74,23 @@ impl Webhook {
 
     /// Notes the bundle that was seen in the configurations.
     pub fn publish(&self, bundle: Vec<u8>) {
-        *self.bundle.write().unwrap_or_else(PoisonError::into_inner) = Some(bundle);
+        self.publish_all(vec![bundle]);
+    }
+
+    /// The same of several, each of which must accept what is served.
+    pub fn publish_all(&self, bundles: Vec<Vec<u8>>) {
+        *self.bundles.write().unwrap_or_else(PoisonError::into_inner) = bundles;
+    }
+
+    /// Notes what the caches still wait for.
+    pub fn wait_for(&self, missing: Vec<String>) {
+        *self.missing.write().unwrap_or_else(PoisonError::into_inner) = missing;
+    }
+
+    /// What the caches still wait for, where that is known.
+    #[must_use]
+    pub fn missing(&self) -> Vec<String> {
+        self.missing.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Whether the API server may send requests.
@@ -80,10 +99,9 @@ impl Webhook {
     /// Why not.
     pub fn ready(&self) -> Result<(), Unready> {
         let (identity, now) = (self.served.identity(), (self.now)());
-        let trusted = match &*self.bundle.read().unwrap_or_else(PoisonError::into_inner) {
-            Some(bundle) => identity.is_trusted(bundle, &self.name, now),
-            None => identity.ends().is_ok_and(|ends| now <= ends),
-        };
+        let bundles = self.bundles.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let in_time = identity.ends().is_ok_and(|ends| now <= ends);
+        let trusted = in_time && bundles.iter().all(|bundle| identity.is_trusted(bundle, &self.name, now));
         match (trusted, self.world()) {
             (false, _) => Err(Unready::Certificate),
             (true, None) => Err(Unready::Cold),

@@ -16,12 +16,8 @@ pub fn router(webhook: Arc<Webhook>, phase: watch::Receiver<Phase>) -> Router {
     let ready = move || {
         let state = if *phase.borrow() == Phase::Serving { webhook.ready() } else { Err(Unready::Leaving) };
         std::future::ready(match state {
-            Ok(()) => (StatusCode::OK, "ready"),
-            Err(Unready::Cold) => (StatusCode::SERVICE_UNAVAILABLE, "the caches are not complete yet"),
-            Err(Unready::Certificate) => {
-                (StatusCode::SERVICE_UNAVAILABLE, "the certificate would not be accepted under the published bundle")
-            }
-            Err(Unready::Leaving) => (StatusCode::SERVICE_UNAVAILABLE, "on its way out"),
+            Ok(()) => (StatusCode::OK, "ready".to_owned()),
+            Err(why) => (StatusCode::SERVICE_UNAVAILABLE, told(why, &webhook.missing())),
         })
     };
     let page = move || {
@@ -33,4 +29,13 @@ pub fn router(webhook: Arc<Webhook>, phase: watch::Receiver<Phase>) -> Router {
         .route("/healthz", get(|| std::future::ready("alive")))
         .route("/readyz", get(ready))
         .route("/metrics", get(page))
+}
+
+fn told(why: Unready, missing: &[String]) -> String {
+    match why {
+        Unready::Cold if missing.is_empty() => "the caches are not complete yet".to_owned(),
+        Unready::Cold => format!("the caches are not complete yet: waiting for {}", missing.join(", ")),
+        Unready::Certificate => "the certificate would not be accepted under the published bundle".to_owned(),
+        Unready::Leaving => "on its way out".to_owned(),
+    }
 }

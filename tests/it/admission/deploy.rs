@@ -5,7 +5,9 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use stagger::admission::policy::{NAMESPACE, POLICIES, SERVICE, policy};
+use stagger::admission::certificates::{LEASE, stored};
+use stagger::admission::live::sources;
+use stagger::admission::policy::{MUTATING, NAMESPACE, POLICIES, SERVICE, VALIDATING, policy};
 use stagger::admission::{Trusted, tls::issue};
 use stagger::scenario::{Input, Limits, read};
 
@@ -47,7 +49,7 @@ fn every_privilege_that_a_policy_asks_for_is_granted_by_a_role_and_no_other_is()
 }
 
 #[test]
-fn no_role_has_a_wildcard_or_a_right_over_secrets_or_other_peoples_objects() {
+fn no_role_has_a_wildcard_and_the_controllers_privileges_are_over_our_own_kinds_alone() {
     for role in roles() {
         for rule in role["rules"].as_array().unwrap() {
             assert_eq!(rule["apiGroups"], json!(["stagger.dev"]), "{role}");
@@ -60,6 +62,43 @@ fn no_role_has_a_wildcard_or_a_right_over_secrets_or_other_peoples_objects() {
     let bound = objects("base/identities.yaml");
     let of_webhook = bound.iter().filter(|object| object["kind"] == "ClusterRoleBinding");
     assert!(of_webhook.clone().all(|binding| !binding["subjects"].to_string().contains("stagger-webhook")));
+}
+
+#[test]
+fn the_webhook_may_list_and_watch_exactly_what_it_watches() {
+    let role = &objects("components/webhook/reading.yaml")[0];
+    let mut granted = BTreeSet::new();
+    for rule in role["rules"].as_array().unwrap() {
+        assert_eq!(words(&rule["verbs"]), ["list", "watch"]);
+        for group in words(&rule["apiGroups"]) {
+            granted
+                .extend(words(&rule["resources"]).into_iter().map(|resource| (group.to_owned(), resource.to_owned())));
+        }
+    }
+    let watched: BTreeSet<_> =
+        sources().iter().map(|source| (source.group.to_owned(), source.plural.to_owned())).collect();
+    assert_eq!(granted, watched);
+}
+
+#[test]
+fn certificates_are_written_under_their_names_only_and_nobody_may_list_all_secrets() {
+    let all = objects("components/internal-cert/writing.yaml");
+    let rules: Vec<Value> = all
+        .iter()
+        .filter(|object| object["kind"] == "Role" || object["kind"] == "ClusterRole")
+        .flat_map(|role| role["rules"].as_array().unwrap().clone())
+        .collect();
+    let mut named = BTreeSet::new();
+    for rule in &rules {
+        assert!(!rule.to_string().contains('*') && !rule.to_string().contains("delete"), "{rule}");
+        if words(&rule["verbs"]) != ["create"] {
+            named.extend(words(&rule["resourceNames"]).into_iter().map(str::to_owned));
+        }
+    }
+    let wanted = [stored::AUTHORITY, stored::LEAF, LEASE, MUTATING, VALIDATING];
+    assert_eq!(named, wanted.iter().map(|name| (*name).to_owned()).collect());
+    let role = all.iter().find(|object| object["kind"] == "Role").unwrap();
+    assert_eq!(role["metadata"]["namespace"], NAMESPACE);
 }
 
 #[test]
@@ -76,12 +115,12 @@ fn the_accounts_are_those_that_the_code_trusts() {
 
 #[test]
 fn the_webhook_runs_where_the_configurations_look_for_it_and_under_pod_security_restricted() {
-    let all = objects("base/webhook.yaml");
+    let all = objects("components/webhook/webhook.yaml");
     let of = |kind: &str| all.iter().find(|object| object["kind"] == kind).unwrap();
     assert_eq!(of("Service")["metadata"]["name"], SERVICE);
     assert!(all.iter().all(|object| object["metadata"]["namespace"] == NAMESPACE));
     let pod = &of("Deployment")["spec"]["template"]["spec"];
-    assert_eq!(pod["automountServiceAccountToken"], false);
+    assert_eq!(pod["serviceAccountName"], "stagger-webhook");
     assert_eq!(pod["securityContext"]["runAsNonRoot"], true);
     assert_eq!(pod["securityContext"]["seccompProfile"]["type"], "RuntimeDefault");
     let context = &pod["containers"][0]["securityContext"];

@@ -1,5 +1,7 @@
 //! What waits for the plan, and what does not.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 use stagger::admission::{LiveOwner, Mode, Outcome, PodGroup, World};
 use stagger::api::capacity_plan;
@@ -62,7 +64,7 @@ fn outside_an_enforcing_plan_nothing_is_gated() {
     assert_eq!(gates(&create("batch", "jobs", job), &world()), None, "no queue");
     for mode in [capacity_plan::Mode::Observe, capacity_plan::Mode::Recommend] {
         let mut world = world();
-        world.queues.plans.get_mut("main").unwrap().mode = mode;
+        Arc::make_mut(&mut world.queues).plans.get_mut("main").unwrap().mode = mode;
         assert_eq!(gates(&create("batch", "jobs", a_job("batch")), &world), None);
     }
 }
@@ -71,7 +73,7 @@ fn outside_an_enforcing_plan_nothing_is_gated() {
 fn a_job_without_a_queue_is_gated_where_kueue_gives_it_the_default_one() {
     let mut world = world();
     let batch = world.queues.local[&("evals".to_owned(), "batch".to_owned())].clone();
-    world.queues.local.insert(("evals".to_owned(), "default".to_owned()), batch);
+    Arc::make_mut(&mut world.queues).local.insert(("evals".to_owned(), "default".to_owned()), batch);
     let bare = json!({"metadata": {"name": "x"}});
     assert_eq!(gates(&create("batch", "jobs", bare.clone()), &world).as_deref(), Some(GATE));
     assert_eq!(gates(&create("", "pods", bare.clone()), &world), None, "pods must ask");
@@ -141,9 +143,9 @@ fn a_late_member_of_a_released_group_is_not_gated() {
     let mut world = world();
     assert_eq!(gates(&asked, &world).as_deref(), Some(GATE), "a new group");
     let ring = ("evals".to_owned(), "ring".to_owned());
-    world.queues.pod_groups.insert(ring.clone(), PodGroup::Gated);
+    Arc::make_mut(&mut world.queues).pod_groups.insert(ring.clone(), PodGroup::Gated);
     assert_eq!(gates(&asked, &world).as_deref(), Some(GATE), "a waiting group");
-    world.queues.pod_groups.insert(ring, PodGroup::Released);
+    Arc::make_mut(&mut world.queues).pod_groups.insert(ring, PodGroup::Released);
     assert_eq!(gates(&asked, &world), None);
 }
 
@@ -168,7 +170,7 @@ fn an_elastic_job_is_gated_and_told_apart_for_whoever_releases_it() {
 #[test]
 fn no_gate_is_pretended_where_kueue_ignores_them() {
     let mut world = world();
-    world.queues.gates_ignored = true;
+    Arc::make_mut(&mut world.queues).gates_ignored = true;
     let asked = create("batch", "jobs", a_job("batch"));
     assert_eq!(gates(&asked, &world), None);
     assert_eq!(asked.decide(&world).warnings.len(), 1);

@@ -1,5 +1,7 @@
 //! Our own kinds, one object against the others.
 
+use std::sync::Arc;
+
 use serde_json::json;
 use stagger::admission::{Mode, Outcome};
 
@@ -51,8 +53,8 @@ fn a_promise_that_is_not_there_yet_is_warned_of() {
     let job = json!({"metadata": {"name": "j", "annotations": {"stagger.dev/slo": "evals"}}});
     let warned = |world: &_| create("batch", "jobs", job.clone()).decide(world).warnings;
     assert_eq!(warned(&world).len(), 0, "promises are not watched");
-    world.promises = Some(["vision/evals".to_owned()].into());
+    world.promises = Some(Arc::new(["vision/evals".to_owned()].into()));
     assert!(warned(&world)[0].contains("no WorkloadSLO evals"));
-    world.promises = Some(["evals/evals".to_owned()].into());
+    world.promises = Some(Arc::new(["evals/evals".to_owned()].into()));
     assert_eq!(warned(&world).len(), 0);
 }

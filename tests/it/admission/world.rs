@@ -1,6 +1,7 @@
 //! A small cluster, requests in its words, and a JSON patch applied as the API server would.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 use stagger::admission::{
@@ -49,22 +50,23 @@ pub fn directory() -> Directory {
 /// Tenant nlp has `evals`, vision has `vision`, both share `shared`, nobody has `free`. The queue `batch` is gated, `open`
 /// is not.
 pub fn cluster(mode: Mode) -> World {
-    let mut world = World { mode, directory: directory(), ..World::default() };
+    let mut world = World { mode, directory: Arc::new(directory()), ..World::default() };
+    let queues = Arc::make_mut(&mut world.queues);
     for namespace in ["evals", "vision", "shared", "free"] {
         for queue in ["batch", "open"] {
             let local = LocalQueue { cluster_queue: queue.to_owned() };
-            world.queues.local.insert((namespace.to_owned(), queue.to_owned()), local);
+            queues.local.insert((namespace.to_owned(), queue.to_owned()), local);
         }
     }
-    world.queues.cluster.insert("batch".to_owned(), ClusterQueue { cohort: Some("inner".to_owned()) });
-    world.queues.cluster.insert("open".to_owned(), ClusterQueue::default());
-    world.queues.cohorts.insert("inner".to_owned(), "outer".to_owned());
+    queues.cluster.insert("batch".to_owned(), ClusterQueue { cohort: Some("inner".to_owned()) });
+    queues.cluster.insert("open".to_owned(), ClusterQueue::default());
+    queues.cohorts.insert("inner".to_owned(), "outer".to_owned());
     let plan = CapacityPlanSpec {
         cohorts: vec!["outer".to_owned()],
         mode: capacity_plan::Mode::Enforce,
         ..CapacityPlanSpec::default()
     };
-    world.queues.plans.insert("main".to_owned(), plan);
+    queues.plans.insert("main".to_owned(), plan);
     world
 }
 
