@@ -8,6 +8,7 @@ pub mod cli;
 pub mod clock;
 pub mod cluster;
 pub mod controller;
+pub mod doctor;
 pub mod failure;
 pub mod kueue;
 pub mod ledger;

@@ -13,6 +13,7 @@ mod controller;
 mod crds;
 mod demo;
 pub mod diagnostics;
+mod doctor;
 mod exit;
 mod explain;
 mod get;
@@ -77,6 +78,7 @@ enum Verb {
     Controller(controller::ControllerArgs),
     Watchdog(watchdog::WatchdogArgs),
     Webhook(webhook::WebhookArgs),
+    Doctor(doctor::DoctorArgs),
     Crds(crds::CrdsArgs),
     Completion(completion::CompletionArgs),
     Version(version::VersionArgs),
@@ -129,6 +131,7 @@ fn run(verb: Verb, shell: &Shell) -> Result<Exit, Failed> {
         Verb::Controller(args) => controller::run(&args, shell),
         Verb::Watchdog(args) => watchdog::run(&args),
         Verb::Webhook(args) => webhook::run(&args, shell),
+        Verb::Doctor(args) => doctor::run(&args, shell),
         Verb::Crds(args) => crds::run(&args, shell),
         Verb::Completion(args) => completion::run(args, shell),
         Verb::Version(args) => version::run(args, shell),

@@ -1,0 +1,44 @@
+//! What was found in a cluster, as it was answered.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::cluster::ClusterError;
+
+/// An object, its absence, or why neither is known.
+pub type Answer = Result<Option<Value>, ClusterError>;
+
+/// What a dry run of a Job with a malformed gate came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Probe {
+    /// Kueue refused it: gates are read.
+    Refused,
+    /// It was let through: gates are not read.
+    Accepted,
+    /// Why it is not known.
+    Unknown(String),
+}
+
+/// Everything that is judged. Absent entries were not asked for.
+#[derive(Debug, Clone)]
+pub struct Facts {
+    /// `gitVersion` of the API server.
+    pub version: String,
+    /// By name of the CustomResourceDefinition.
+    pub crds: BTreeMap<String, Answer>,
+    /// The discovery document of Kueue's group.
+    pub kueue_group: Answer,
+    pub kueue_deployment: Answer,
+    pub probe: Probe,
+    pub mutating: Answer,
+    pub validating: Answer,
+    /// ValidatingAdmissionPolicies and their bindings, by name.
+    pub policies: BTreeMap<String, Answer>,
+    pub bindings: BTreeMap<String, Answer>,
+    pub webhook: Answer,
+    /// The leaf's Secret.
+    pub leaf: Answer,
+    /// Leases by name.
+    pub leases: BTreeMap<String, Answer>,
+}
