@@ -17,6 +17,7 @@ mod conflict;
 mod controller;
 mod crds;
 mod diagnostics;
+mod doctor;
 mod explain;
 mod given;
 mod import_account;
