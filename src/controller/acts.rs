@@ -10,6 +10,7 @@ use kube::core::ApiResource;
 use serde_json::{Value, json};
 
 use super::kinds::api_of;
+use super::tenants::Relabel;
 use crate::api::keys;
 use crate::api::status::{CapacityPlanStatus, WorkloadSloStatus};
 use crate::api::{GROUP, VERSION};
@@ -85,9 +86,14 @@ pub async fn let_go(cluster: &Cluster, target: &Target, fence: &Fence) -> Ended 
     let call = objects.patch(&target.name, &params, &steps);
     match Ended::of(within(CALL_MAX, "patch", &resource(&api), call).await) {
         // A `test` that does not hold: somebody else was first.
-        Ended::Failed(error) if error.kind == Kind::Refused && error.message.contains("test") => Ended::Changed,
+        Ended::Failed(error) if error.kind == Kind::Refused && is_test(&error.message) => Ended::Changed,
         ended => ended,
     }
+}
+
+/// How API servers word a `test` of a JSON patch that does not hold; newer ones do not say more than the second.
+fn is_test(message: &str) -> bool {
+    message.contains("test") || message.contains("due to an error in our request")
 }
 
 /// A planned start to be written on an object.
@@ -120,6 +126,21 @@ pub async fn annotate(cluster: &Cluster, notes: Vec<Note>, fence: &Fence) -> Vec
 async fn merge(objects: &Api<DynamicObject>, name: &str, patch: &Value, resource: &str) -> Ended {
     let params = PatchParams { field_manager: Some(MANAGER.to_owned()), ..PatchParams::default() };
     Ended::of(within(CALL_MAX, "patch", resource, objects.patch(name, &params, &Patch::Merge(patch))).await)
+}
+
+/// Writes tenants on their namespaces.
+pub async fn relabel(cluster: &Cluster, labels: Vec<Relabel>, fence: &Fence) -> Vec<(Relabel, Ended)> {
+    let api =
+        ApiResource::from_gvk_with_plural(&kube::core::GroupVersionKind::gvk("", "v1", "Namespace"), "namespaces");
+    let objects: &Api<DynamicObject> = &Api::all_with(cluster.client.clone(), &api);
+    let one = |label: Relabel| async move {
+        if !fence.holds() {
+            return (label, Ended::Fenced);
+        }
+        let ended = merge(objects, &label.namespace, &label.patch(), "namespaces").await;
+        (label, ended)
+    };
+    stream::iter(labels.into_iter().map(one)).buffered(AT_ONCE).collect().await
 }
 
 /// A WorkloadSLO's status.

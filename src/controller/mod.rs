@@ -28,6 +28,7 @@ pub mod slo_status;
 pub mod stored;
 pub mod survey;
 pub mod sweep;
+pub mod tenants;
 pub mod turn;
 pub mod watch;
 pub mod watchdog;

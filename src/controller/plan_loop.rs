@@ -22,8 +22,9 @@ use super::rows::{Rows, State};
 use super::scope::Scope;
 use super::settings::{Patience, Settings};
 use super::turn::{self, Seen, Sight, Slo, Turn};
-use super::{configuration, events, reservations, stored};
+use super::{configuration, events, reservations, stored, tenants};
 use crate::api::capacity_plan::{self, CapacityPlanSpec};
+use crate::api::manifest::Manifest;
 use crate::api::status::CapacityPlanStatus;
 use crate::cluster::lease::Leadership;
 use crate::cluster::{Cluster, Kind};
@@ -68,6 +69,8 @@ pub struct Loop {
     epoch: Option<i64>,
     since: Timestamp,
     recorder: Recorder,
+    /// The rows by which the labels of namespaces are right.
+    labelled: Option<u64>,
 }
 
 impl Loop {
@@ -92,6 +95,7 @@ impl Loop {
             epoch: None,
             since,
             recorder,
+            labelled: None,
         }
     }
 
@@ -153,7 +157,7 @@ impl Loop {
         let more = self.act(turn, now, &fence).await;
         self.store(&fence).await;
         self.tell_plans(&plans, now, &patience, &fence).await;
-        more
+        more | self.label_namespaces(&fence).await
     }
 
     /// Who does not lead keeps nothing: the next tenure begins from what is stored.
@@ -162,6 +166,7 @@ impl Loop {
             tracing::info!("no longer the leader");
         }
         (self.scopes, self.seen, self.stored) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        self.labelled = None;
         (self.slo_told, self.plan_told, self.busy) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         self.planning = JoinSet::new();
     }
@@ -413,6 +418,31 @@ impl Loop {
                 self.plan_told.insert(plan.name.clone(), status);
             }
         }
+    }
+
+    /// Keeps tenants' labels on their namespaces, where both kinds are known; whether something is left.
+    async fn label_namespaces(&mut self, fence: &Fence) -> bool {
+        let revision = *self.rows.changes().borrow();
+        if self.labelled == Some(revision) || self.rows.state("GpuTenant") != State::Listed {
+            return false;
+        }
+        let of_tenancy = |row: &&Manifest| matches!(row.kind.as_str(), "GpuTenant" | "Namespace");
+        let rows: Vec<Manifest> = self.rows.read(|rows| rows.filter(of_tenancy).cloned().collect());
+        let mut wrong = tenants::relabel(&rows);
+        let left = wrong.len() > WRITES;
+        wrong.truncate(WRITES);
+        let mut all = true;
+        for (label, ended) in acts::relabel(&self.cluster, wrong, fence).await {
+            self.count("namespace-labels", &ended);
+            all &= ended == Ended::Done;
+            if ended == Ended::Done {
+                tracing::info!(namespace = label.namespace, tenant = ?label.tenant, "the namespace's tenant is written");
+            }
+        }
+        if all && !left {
+            self.labelled = Some(revision);
+        }
+        left
     }
 
     async fn configure(&self) {

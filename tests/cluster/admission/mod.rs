@@ -64,15 +64,14 @@ async fn install(plane: &Plane) -> Installed {
     crds::installed(plane).await;
 
     // 1. Two tenants, and the labels that our controller keeps on their namespaces.
-    let (mut stamps, mut known) = (Vec::new(), Vec::new());
+    let mut stamps = Vec::new();
     for (tenant, namespace) in [("nlp", EVALS), ("vision", VISION)] {
         let kind = json!({"apiVersion": "stagger.dev/v1alpha1", "kind": "GpuTenant", "metadata": {"name": tenant},
                           "spec": {"displayName": tenant, "namespaces": [namespace]}});
         let uid = admin.apply(&kind).await["metadata"]["uid"].as_str().expect("an object has a UID").to_owned();
         let stamp = (tenant.to_owned(), uid);
         let metadata = json!({"name": namespace, "labels": Installed::labels(&stamp)});
-        known.push(admin.apply(&json!({"apiVersion": "v1", "kind": "Namespace", "metadata": metadata})).await);
-        known.push(admin.get("stagger.dev/v1alpha1", "GpuTenant", "", tenant).await.expect("a tenant is there"));
+        admin.apply(&json!({"apiVersion": "v1", "kind": "Namespace", "metadata": metadata})).await;
         stamps.push(stamp);
     }
 
@@ -91,16 +90,19 @@ async fn install(plane: &Plane) -> Installed {
                    "spec": {"queues": [queue], "mode": mode}}),
         ];
         for object in &objects {
-            known.push(admin.apply(object).await);
+            admin.apply(object).await;
         }
     }
 
-    // 3. Whose rights count: those of our accounts and of Kueue's.
-    for object in documents(&file("deploy/kustomize/base/identities.yaml")) {
-        if object["kind"].as_str().is_some_and(|kind| kind.starts_with("ClusterRole")) {
+    // 3. Whose rights count: those of our accounts, as they are shipped, and of Kueue's.
+    admin.apply(&json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "stagger-system"}})).await;
+    for source in ["base/identities.yaml", "components/webhook/reading.yaml"] {
+        for object in documents(&file(&format!("deploy/kustomize/{source}"))) {
             admin.apply(&object).await;
         }
     }
+    let token = admin.token("stagger-system", "stagger-webhook").await;
+    let account = plane.authority.bearer(&plane.server, "stagger-webhook", &token);
 
     // 4. The process.
     let (address, metrics) = (port(), port());
@@ -108,11 +110,9 @@ async fn install(plane: &Plane) -> Installed {
     fs::create_dir_all(&folder).expect("a folder can be made");
     plane.authority.server(&folder, &["stagger-webhook.stagger-system.svc"]);
     let path = |name: &str| folder.join(name).display().to_string();
-    let list = json!({"apiVersion": "v1", "kind": "List", "items": known});
-    fs::write(folder.join("known.json"), list.to_string()).expect("what is known can be written");
     let flags = [
         "webhook".to_owned(),
-        format!("--objects={}", path("known.json")),
+        format!("--kubeconfig={}", account.display()),
         format!("--listen=127.0.0.1:{address}"),
         format!("--metrics-listen=127.0.0.1:{metrics}"),
         "--mode=protect".to_owned(),

@@ -3,6 +3,7 @@
 //! Hours are rehearsed: the controller's clock shows noon when the test begins and runs faster, and KWOK's pods run as long
 //! as an hour lasts by that clock.
 
+mod adherence;
 mod faults;
 mod noon;
 
@@ -105,15 +106,16 @@ impl<'a> Stage<'a> {
         .await;
     }
 
-    /// A gated job of `gpus` that really runs as long as `hours` by the controller's clock.
+    /// A gated job of `gpus` that really takes `minutes` by the controller's clock, and promises what `slo` says for these.
     fn job(&self, job: &str, queue: &str, gpus: u32, minutes: i64) -> Value {
         let resources = json!({"limits": {GPU: gpus.to_string()}, "requests": {GPU: gpus.to_string()}});
         let container = json!({"name": "main", "image": "none", "resources": resources});
-        let runs = format!("{}ms", minutes * 60_000 / self.speed);
+        // Two and a half seconds go by between a reservation and the pod, and between its end and Kueue's word of it.
+        let runs = format!("{}ms", (minutes * 60_000 / self.speed - 2_500).max(500));
         let template = json!({"metadata": {"annotations": {RUNS_FOR: runs}},
                               "spec": {"restartPolicy": "Never", "containers": [container]}});
         json!({"apiVersion": "batch/v1", "kind": "Job",
-               "metadata": {"name": job, "namespace": self.name, "labels": {QUEUE: queue, "app": "eval"}, "annotations": {GATES: GATE}},
+               "metadata": {"name": job, "namespace": self.name, "labels": {QUEUE: queue, "app": format!("eval-{minutes}")}, "annotations": {GATES: GATE}},
                "spec": {"parallelism": 1, "completions": 1, "suspend": true, "template": template}})
     }
 
@@ -121,7 +123,7 @@ impl<'a> Stage<'a> {
     fn slo(&self, name: &str, finish_by: Timestamp, minutes: i64) -> Value {
         let runtime = format!("{minutes}m");
         json!({"apiVersion": "stagger.dev/v1alpha1", "kind": "WorkloadSLO", "metadata": {"name": name, "namespace": self.name},
-               "spec": {"selector": {"matchLabels": {"app": "eval"}}, "finishBy": calendar::rfc3339(finish_by, UTC),
+               "spec": {"selector": {"matchLabels": {"app": format!("eval-{minutes}")}}, "finishBy": calendar::rfc3339(finish_by, UTC),
                         "deadlinePolicy": "Hard", "expectedRuntime": {"p50": runtime, "p90": runtime},
                         "interruption": {"tolerance": "None"}}})
     }

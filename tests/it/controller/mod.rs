@@ -9,3 +9,4 @@ mod released;
 mod rows;
 mod status;
 mod stored;
+mod tenants;

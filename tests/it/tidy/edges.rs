@@ -24,7 +24,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("scenario", &["api", "kueue", "ledger", "outcome", "plan", "replay"]),
     ("replay", &["kueue", "plan"]),
     ("report", &["plan", "ledger", "outcome", "replay"]),
-    ("controller", &["api", "clock", "cluster", "kueue", "plan"]),
+    ("controller", &["admission", "api", "clock", "cluster", "kueue", "plan"]),
     (
         "cli",
         &[
