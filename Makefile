@@ -22,8 +22,13 @@ demo: prerequisites ## Build stagger, then plan a realistic day in the terminal 
 	cargo build --release --bin stagger
 	cargo run --release --quiet --bin stagger -- demo
 
+# Without Python the tests that ask CP-SAT for a second opinion say that they were skipped.
+.PHONY: second-opinion
+second-opinion: ## Make the virtual environment of the second opinion (CP-SAT), once
+	@tools/venv.sh >/dev/null || [ $$? -eq 3 ]
+
 .PHONY: test
-test: prerequisites check-pure control-plane ## Run every test, with a real API server and Kueue on this machine
+test: prerequisites second-opinion check-pure control-plane ## Run every test, with a real API server and Kueue on this machine
 	cargo test --release
 
 .PHONY: control-plane

@@ -11,6 +11,7 @@ pub mod dice;
 pub mod document;
 pub mod effort;
 pub mod exact;
+pub mod exhaust;
 pub mod explain;
 pub mod finish;
 pub mod formulation;

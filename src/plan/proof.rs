@@ -5,7 +5,7 @@
 
 use crate::plan::desk::Desk;
 use crate::plan::proposal::{Level, LevelName, Proof as Kind, Quality};
-use crate::plan::snapshot::Promise;
+use crate::plan::snapshot::{DeadlinePolicy, Losses, Promise, Workload};
 use crate::units::Timestamp;
 
 /// Bounds found so far, with their source.
@@ -36,6 +36,23 @@ impl Proof {
             Some(known) if known.1 >= bound => {}
             Some(known) => *known = (level, bound, kind),
             None => self.bounds.push((level, bound, kind)),
+        }
+    }
+
+    /// Somebody loses more than alone on an empty board. Where only hard due times can be missed, that is the least value
+    /// of one of them; where soft ones can, nothing is said of one level by itself.
+    pub fn learn_of_losses(&mut self, desk: &Desk<'_>, kind: Kind) {
+        let at_stake = |workload: &&Workload| workload.losses_at(Timestamp(i64::MAX / 4)) != Losses::default();
+        let mut values = Vec::new();
+        for workload in desk.snapshot.workloads.iter().filter(at_stake) {
+            if workload.due.as_ref().is_none_or(|due| due.policy != DeadlinePolicy::Hard || !due.tiers.is_empty()) {
+                return;
+            }
+            values.push(i128::from(workload.value));
+        }
+        let (hard, _) = loss_floors(desk);
+        if let Some(least) = values.into_iter().min() {
+            self.learn(LevelName::HardMissed, hard + least, kind);
         }
     }
 

@@ -16,9 +16,10 @@ use crate::plan::check::{capacity_ok, check};
 use crate::plan::desk::{Desk, Splittable};
 use crate::plan::dice::Dice;
 use crate::plan::effort::Effort;
+use crate::plan::exhaust::{self, Tried};
 use crate::plan::explain;
 use crate::plan::greedy::{Order, PORTFOLIO, greedy};
-use crate::plan::proposal::{LevelName, Plan, Status};
+use crate::plan::proposal::{LevelName, Plan, Proof as Kind, Status};
 use crate::plan::snapshot::{Policy, Snapshot};
 use crate::plan::stand::{self, Stands};
 use crate::plan::watch::{Phase, Watch};
@@ -81,6 +82,13 @@ fn anew(desk: &Desk<'_>, proof: &mut proof::Proof, effort: &mut Effort<'_>) -> S
         let other = search_anew(&last, first, &mut proof::Proof::new(&last), effort);
         if levels_of(desk, &other) < levels_of(desk, &stands) {
             stands = other;
+        }
+        if stand::losses(snapshot, &stands) > desk.loss_floors() {
+            match exhaust::try_all(desk, &|stands| levels_of(desk, stands)) {
+                Tried::Met(other) => stands = other,
+                Tried::Impossible => proof.learn_of_losses(desk, Kind::Exhaustive),
+                Tried::Unknown => {}
+            }
         }
     }
     if levels_of(desk, &greedy_stands) < levels_of(desk, &stands) { greedy_stands } else { stands }

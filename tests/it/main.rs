@@ -3,6 +3,8 @@
 
 mod admission;
 mod assemble;
+#[path = "../../benches/instance.rs"]
+mod bench_instance;
 mod books;
 mod brute;
 mod chance;
@@ -15,6 +17,7 @@ mod cluster;
 mod codes;
 mod conflict;
 mod controller;
+mod cpsat;
 mod crds;
 mod diagnostics;
 mod doctor;

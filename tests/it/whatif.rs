@@ -128,14 +128,31 @@ fn what_starts_over_helps_no_pool_and_what_resumes_does() {
     let mut restartable = half_past_one();
     restartable = restartable.tolerates(Interruption::Restartable { cost: Seconds::ZERO, max: 3 });
     assert_eq!(only_pool(&asked(restartable)), (8, true));
-    // Half an hour before the others overlap, and half an hour after: six are enough. The search need not find that, but
-    // what it says must stay true of it.
+    // Half an hour before the others overlap, and half an hour after: six are enough, if one of them waits for it.
     let resumable = Interruption::Checkpointable { interval: Seconds::ZERO, cost: Seconds::ZERO, max: 3 };
-    let what_if = asked(half_past_one().tolerates(resumable));
     assert_eq!(least_pool(&[60; 4], true), 6);
-    let found = &what_if.smallest.per_pool[0];
-    assert!(found.lower_bound <= Amount(6) && found.quantity >= Some(Amount(6)), "{found:?}");
-    assert_eq!(found.proven, found.quantity == Some(Amount(6)), "{found:?}");
+    let what_if = asked(half_past_one().tolerates(resumable));
+    assert_eq!(only_pool(&what_if), (6, true));
+    let smallest = row(&what_if, Basis::SmallestPool);
+    assert_eq!((smallest.summary.on_time, peak(smallest)), (4, 6));
+    let pieces = smallest.plan.as_ref().map(|plan| plan.releases.iter().map(|release| release.pieces.len()).max());
+    assert_eq!(pieces, Some(Some(2)), "the one that may be split is");
+}
+
+#[test]
+fn the_smallest_pool_around_a_job_that_resumes_is_the_one_that_trying_everything_finds() {
+    let resumable = Interruption::Checkpointable { interval: Seconds::ZERO, cost: Seconds::ZERO, max: 7 };
+    for (first, second, third, last) in
+        [(60, 60, 30, 60), (30, 60, 60, 30), (60, 30, 30, 60), (90, 30, 60, 60), (60, 60, 60, 90), (30, 30, 60, 60)]
+    {
+        let minutes = [first, second, third, last];
+        let mut given = given().queue("batch", 4);
+        for (number, minutes) in minutes.iter().enumerate() {
+            given = given.job(&format!("eval-{number}"), 2).minutes(*minutes).due(at(90));
+        }
+        let what_if = asked(given.tolerates(resumable));
+        assert_eq!(only_pool(&what_if), (least_pool(&minutes, true), true), "{minutes:?}");
+    }
 }
 
 /// The least pool for 2-GPU jobs of these minutes within 90, by trying all: starts on the half hour, and for the last job,

@@ -6,11 +6,12 @@
 
 use crate::names::{FlavorName, QueueName, ResourceName};
 use crate::plan::proposal::{LevelName, Plan};
-use crate::plan::snapshot::{Objective, Policy};
+use crate::plan::snapshot::{Objective, Policy, Snapshot};
 use crate::units::Amount;
 
+use super::Tools;
 use super::mixed::{self, Point};
-use super::pool::Axis;
+use super::pool::{self, Axis};
 use super::target::{Answer, Target, missed};
 
 /// Pools whose smallest size is looked for: the ones most asked for come first, and each costs a bisection.
@@ -46,21 +47,33 @@ pub struct SmallestPool {
     pub(super) axis: usize,
 }
 
+/// The smallest size of every pool of a snapshot, without trades, when nothing else is asked.
+#[must_use]
+pub fn per_pool(snapshot: &Snapshot, policy: &Policy, tools: &Tools<'_>) -> Vec<SmallestPool> {
+    one_by_one(&Target::new(snapshot, policy, pool::axes(snapshot, policy.promise), tools))
+}
+
 /// Looks at every pool, then at trades between the first two.
 pub(super) fn find(target: &Target<'_>) -> Smallest {
     let mut smallest = Smallest { left_out: target.axes.len().saturating_sub(AXES_MAX), ..Smallest::default() };
     if target.is_empty() {
         return smallest;
     }
-    if let [_] = target.axes.as_slice() {
-        from_the_peak(target);
-    }
-    for (at, axis) in target.axes.iter().enumerate().take(AXES_MAX) {
-        smallest.per_pool.push(on_axis(target, at, axis));
-    }
+    smallest.per_pool = one_by_one(target);
     smallest.points = mixed::points(target);
     smallest.best = mixed::best(target, &smallest);
     smallest
+}
+
+fn one_by_one(target: &Target<'_>) -> Vec<SmallestPool> {
+    if target.is_empty() {
+        return Vec::new();
+    }
+    if let [_] = target.axes.as_slice() {
+        from_the_peak(target);
+    }
+    let axes = target.axes.iter().enumerate().take(AXES_MAX);
+    axes.map(|(at, axis)| on_axis(target, at, axis)).collect()
 }
 
 /// The lowest peak of a pool in which everything may start at once is a pool that is enough, and its bound a proof that
