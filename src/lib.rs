@@ -15,6 +15,7 @@ pub mod ledger;
 pub mod names;
 pub mod outcome;
 pub mod plan;
+pub mod ratio;
 pub mod replay;
 pub mod report;
 pub mod scenario;

@@ -37,6 +37,7 @@ mod webhook;
 mod whatif;
 mod whatif_chance;
 mod whatif_flags;
+mod whatif_resume;
 mod write;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

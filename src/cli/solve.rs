@@ -12,6 +12,7 @@ use crate::plan::curve::{Baseline, Scene};
 use crate::plan::proposal::{Conflict, Plan, Release, StoppedBy, Verdict};
 use crate::plan::snapshot::{DeadlinePolicy, Policy, Snapshot};
 use crate::plan::watch::{Progress, Watch};
+use crate::plan::whatif::journal::Kind;
 use crate::plan::{check, conflict, limits, propose};
 
 /// A plan that has passed its check, with what belongs beside it.
@@ -29,18 +30,29 @@ impl Solved {
     }
 }
 
+/// How plans are made: the kind, what for, and who watches.
+pub(super) type Make<'a> = dyn Fn(Kind, &Snapshot, &Policy, &dyn Watch) -> Plan + 'a;
+
 /// Plans. Ctrl-C stops the search, not the command.
 ///
 /// # Errors
 /// A plan that does not pass its own check is a bug, and is not shown.
 pub(super) fn solve(loaded: &Loaded, shell: &Shell) -> Result<Solved, Failed> {
+    solve_by(loaded, shell, &|_, snapshot, policy, watch| propose(snapshot, policy, watch))
+}
+
+/// The same with plans made in another way, such as taken from where they were kept.
+///
+/// # Errors
+/// As [`solve`].
+pub(super) fn solve_by(loaded: &Loaded, shell: &Shell, make: &Make<'_>) -> Result<Solved, Failed> {
     let (snapshot, policy) = (&loaded.assembled.snapshot, &loaded.assembled.policy);
     if let Some(exceeded) = limits::exceeded(snapshot) {
         let hint = Some("plan by queue or by namespace (-n), or with a shorter --horizon".to_owned());
         return Err(Failed { exit: Exit::Refused, message: format!("the input is refused: {exceeded}"), hint });
     }
     let ticker = Ticker::start(shell, policy.time_limit_millis);
-    let mut plan = propose(snapshot, policy, &ticker);
+    let mut plan = make(Kind::Plan, snapshot, policy, &ticker);
     ticker.finish(shell);
     let found = check(snapshot, policy, &plan);
     if found.iter().any(|finding| finding.severity == Severity::Error) {
@@ -49,7 +61,7 @@ pub(super) fn solve(loaded: &Loaded, shell: &Shell) -> Result<Solved, Failed> {
         let hint = "please report it with the input".to_owned();
         return Err(Failed { exit: Exit::Bug, message, hint: Some(hint) });
     }
-    plan.infeasible = conflicts(snapshot, policy, &plan);
+    plan.infeasible = conflicts(snapshot, policy, &plan, make);
     let (summary, kueue) = before::kueue_alone(snapshot);
     plan.before.kueue_alone = Some(summary);
     plan.problems.extend(loaded.findings.iter().cloned());
@@ -57,9 +69,9 @@ pub(super) fn solve(loaded: &Loaded, shell: &Shell) -> Result<Solved, Failed> {
 }
 
 /// The conflicts behind missed hard deadlines.
-fn conflicts(snapshot: &Snapshot, policy: &Policy, plan: &Plan) -> Vec<Conflict> {
+fn conflicts(snapshot: &Snapshot, policy: &Policy, plan: &Plan, make: &Make<'_>) -> Vec<Conflict> {
     let limits = conflict::Limits::for_workloads(snapshot.workloads.len());
-    let solve = |snapshot: &Snapshot, policy: &Policy| propose(snapshot, policy, &Timed::start());
+    let solve = |snapshot: &Snapshot, policy: &Policy| make(Kind::Trial, snapshot, policy, &Timed::start());
     conflict::conflicts(snapshot, &conflict::trial_policy(policy), plan, &solve, &limits)
 }
 

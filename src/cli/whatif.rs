@@ -14,6 +14,7 @@ use super::shell::Shell;
 use super::solve;
 use super::whatif_chance as chance;
 use super::whatif_flags::{self as flags, Flag, Flagged};
+use super::whatif_resume::{Resume, made};
 use super::{interrupt, write};
 use crate::calendar;
 use crate::clock::Stopwatch;
@@ -21,9 +22,10 @@ use crate::failure::Finding;
 use crate::kueue::changes::{self, Source};
 use crate::plan::snapshot::{CellId, Policy, Snapshot};
 use crate::plan::watch::{Progress, Watch};
+use crate::plan::whatif::journal::{self, Kind};
 use crate::plan::whatif::measured::Measured;
 use crate::plan::whatif::{self, Change, OPTIONS_MAX, Question, Tools, WhatIf};
-use crate::plan::{propose, whatif::document};
+use crate::plan::{Plan, whatif::document};
 use crate::report::whatif_html::{self, Page};
 use crate::report::{costs, whatif_csv, whatif_text};
 use crate::units::{Money, Timestamp};
@@ -79,6 +81,9 @@ pub(super) struct WhatIfArgs {
     /// Sample how likely every hard deadline is met, however large the load [default: up to 200 uncertain workloads]
     #[arg(long, env = "STAGGER_CHANCE", value_parser = FalseyValueParser::new(), action = clap::ArgAction::SetTrue, help_heading = "Options")]
     chance: bool,
+    /// Keep what is planned there, and go on from it: a comparison that was stopped (Ctrl-C, limit) is asked again
+    #[arg(long, env = "STAGGER_RESUME", value_name = "FILE", conflicts_with = "history", value_hint = clap::ValueHint::FilePath, help_heading = "Options")]
+    resume: Option<PathBuf>,
     /// The currency of --price where no rate card names one
     #[arg(long, env = "STAGGER_CURRENCY", value_name = "ISO", help_heading = "Options")]
     currency: Option<String>,
@@ -116,7 +121,10 @@ pub(super) fn run(args: &WhatIfArgs, shell: &Shell) -> Result<Exit, Failed> {
         return history::run(&args.history, &manner(args)?, shell);
     }
     // 1. What is asked.
-    let mut given = load::given(overrides(&args.time, &args.search), None);
+    let resume = args.resume.as_deref().map(Resume::open).transpose()?;
+    let mut overrides = overrides(&args.time, &args.search);
+    overrides.now = overrides.now.or_else(|| resume.as_ref().and_then(Resume::now));
+    let mut given = load::given(overrides, None);
     given.may_grow = true;
     let mut loaded = load::source(&args.input, &given, shell)?;
     let changes = options(args, &loaded, shell)?;
@@ -131,16 +139,20 @@ pub(super) fn run(args: &WhatIfArgs, shell: &Shell) -> Result<Exit, Failed> {
         shell.talk(&format!("runtimes of {count} workloads are as the report measured them"));
     }
     // 2. Today's plan, and everything beside it.
-    let solved = solve::solve(&loaded, shell)?;
-    let question = Question {
-        snapshot: &loaded.assembled.snapshot,
-        policy: &loaded.assembled.policy,
-        plan: &solved.plan,
-        changes: &changes,
-        measured: measured.as_ref(),
-        own: &own,
-    };
-    let mut answer = compare(&question, shell);
+    let (snapshot, policy) = (&loaded.assembled.snapshot, &loaded.assembled.policy);
+    let digest = journal::digest(snapshot, policy, &changes, measured.as_ref(), &own);
+    resume.as_ref().map_or(Ok(()), |resume| resume.holds(&digest, policy.seed))?;
+    let make =
+        |kind: Kind, snapshot: &Snapshot, policy: &Policy, watch: &dyn Watch, whole: &dyn Fn() -> bool| match &resume {
+            Some(resume) => resume.make(kind, (snapshot, policy), watch, whole),
+            None => made(kind, snapshot, policy, watch),
+        };
+    let solved = solve::solve_by(&loaded, shell, &|kind, snapshot, policy, watch| {
+        make(kind, snapshot, policy, watch, &|| true)
+    })?;
+    let question =
+        Question { snapshot, policy, plan: &solved.plan, changes: &changes, measured: measured.as_ref(), own: &own };
+    let mut answer = compare(&question, &make, shell);
     let small = question.snapshot.workloads.len() <= chance::UNASKED_MAX;
     if args.chance || (small && chance::is_worth_it(question.snapshot)) {
         chance::sample(&mut answer);
@@ -148,7 +160,11 @@ pub(super) fn run(args: &WhatIfArgs, shell: &Shell) -> Result<Exit, Failed> {
     // 3. The answer.
     show(args, &answer, &loaded.title, shell)?;
     if !answer.left_out.is_empty() {
-        shell.talk(&format!("stopped early; not looked at: {}", answer.left_out.join(", ")));
+        let go_on = if resume.is_some() { "the same command goes on" } else { "with --resume FILE it could go on" };
+        shell.talk(&format!("stopped early; not looked at: {}; {go_on}", answer.left_out.join(", ")));
+    }
+    if let Some(resume) = &resume {
+        resume.write(&digest, policy, snapshot.now, shell)?;
     }
     Ok(exit(&loaded, &solved.plan, &answer))
 }
@@ -201,7 +217,7 @@ fn measured(path: &Path, shell: &Shell) -> Result<Measured, Failed> {
     })
 }
 
-fn exit(loaded: &Loaded, plan: &crate::plan::Plan, answer: &WhatIf) -> Exit {
+fn exit(loaded: &Loaded, plan: &Plan, answer: &WhatIf) -> Exit {
     let verdict = &answer.verdict;
     let missed = verdict.kind != whatif::verdict::Kind::DontBuy || !verdict.hopeless.is_empty();
     match solve::exit(loaded, plan, false) {
@@ -213,19 +229,31 @@ fn exit(loaded: &Loaded, plan: &crate::plan::Plan, answer: &WhatIf) -> Exit {
     }
 }
 
-fn compare(question: &Question<'_>, shell: &Shell) -> WhatIf {
+/// How plans are made: the kind, what for, who watches, and whether nothing outside has cut it short.
+type Make<'a> = dyn Fn(Kind, &Snapshot, &Policy, &dyn Watch, &dyn Fn() -> bool) -> Plan + 'a;
+
+fn compare(question: &Question<'_>, make: &Make<'_>, shell: &Shell) -> WhatIf {
     let watch = Whole::start(question.policy);
-    let planning = |snapshot: &Snapshot, policy: &Policy| {
+    let of_kind = |kind: Kind, snapshot: &Snapshot, policy: &Policy| {
         let policy = Policy { time_limit_millis: policy.time_limit_millis.min(watch.left()).max(1), ..policy.clone() };
-        propose(snapshot, &policy, &One { stopwatch: Stopwatch::start() })
+        make(kind, snapshot, &policy, &One { stopwatch: Stopwatch::start() }, &|| watch.left() > 0)
     };
+    let planning = |snapshot: &Snapshot, policy: &Policy| of_kind(Kind::Plan, snapshot, policy);
+    let probing = |snapshot: &Snapshot, policy: &Policy| of_kind(Kind::Probe, snapshot, policy);
     let looked_at = shell.talk_is_terminal && !shell.quiet;
     let begins = |part: &str| {
         if looked_at {
             shell.say(&format!("\r\u{1b}[K{part} …  Ctrl-C keeps the rows so far"));
         }
     };
-    let tools = Tools { solve: &planning, alone: &before::alone_run, watch: &watch, begins: &begins };
+    let tools = Tools {
+        solve: &planning,
+        probe: &probing,
+        alone: &before::alone_run,
+        watch: &watch,
+        limit_millis: (watch.limit_millis < u64::MAX).then_some(watch.limit_millis),
+        begins: &begins,
+    };
     let answer = whatif::compare(question, &tools);
     if looked_at {
         shell.say("\r\u{1b}[K");
@@ -258,7 +286,8 @@ impl Whole {
     fn start(policy: &Policy) -> Self {
         // Steps bound a repeatable run, not seconds.
         let limit = policy.time_limit_millis.saturating_mul(PLANS_WORTH);
-        let limit_millis = if policy.step_limit.is_some() { u64::MAX } else { limit };
+        let by_steps = policy.step_limit.is_some_and(|steps| steps < u64::MAX);
+        let limit_millis = if by_steps { u64::MAX } else { limit };
         Self { stopwatch: Stopwatch::start(), limit_millis }
     }
 

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::rational::Ratio;
+use crate::ratio::Ratio;
 
 /// Exact parts rounded to whole units so that they add up to their rounded sum.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,9 +7,9 @@ use crate::names::{FlavorName, ResourceName};
 use crate::units::Amount;
 
 use super::card::{Capacity, Card};
-use super::rational::Ratio;
 use super::run::Window;
 use super::tariff::{Period, Segment, periods};
+use crate::ratio::Ratio;
 
 /// A flavor's resource and what it costs.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -10,10 +10,10 @@ use super::apportion::round_grouped;
 use super::card::Guarantee;
 use super::charge::{Charge, Term};
 use super::price::Input;
-use super::rational::Ratio;
 use super::run::Window;
 use super::tariff::{Period, Segment, money, too_large};
 use super::usage::{Cell, Holder, Stock, Usage, sweep};
+use crate::ratio::Ratio;
 
 /// A flavor's resource.
 pub(super) type CellKey = (FlavorName, ResourceName);

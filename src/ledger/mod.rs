@@ -10,7 +10,6 @@ pub mod coverage;
 mod direct;
 pub mod price;
 pub mod prices;
-pub mod rational;
 pub mod run;
 mod share_out;
 pub mod split;

@@ -12,9 +12,9 @@ use super::card::{Overhead, Shared, Split};
 use super::charge::{Charge, Term};
 use super::direct::{CellKey, Direct, guarantees};
 use super::price::{Input, blank, micros};
-use super::rational::Ratio;
 use super::split::{Part, Receiver, over_tenants, spread};
 use super::tariff::{Period, money, too_large};
+use crate::ratio::Ratio;
 
 /// Completes one period's charges.
 pub(super) fn share_out(period: &Period<'_>, input: &Input<'_>, direct: Direct) -> (Vec<Charge>, Vec<Finding>) {

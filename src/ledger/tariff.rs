@@ -10,8 +10,8 @@ use crate::names::{FlavorName, ResourceName};
 use crate::units::{Money, Timestamp};
 
 use super::card::{Card, Overhead, Rate, Shared, Split, Terms};
-use super::rational::Ratio;
 use super::run::Window;
+use crate::ratio::Ratio;
 
 /// A stretch of time in which the same cards are in force.
 #[derive(Debug, Clone)]

@@ -5,7 +5,7 @@
 
 use std::cmp::Ordering;
 
-use crate::ledger::rational::Ratio;
+use crate::ratio::Ratio;
 
 use super::evidence::Score;
 use super::gate::Comparison;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::failure::Span;
-use crate::ledger::rational::Ratio;
 use crate::names::WorkloadKey;
+use crate::ratio::Ratio;
 use crate::units::Timestamp;
 
 /// One statement, identified by `(source, id)`.

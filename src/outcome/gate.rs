@@ -1,6 +1,6 @@
 //! A quality gate as a value: what the outcomes of one class must show, and whose word is taken for it.
 
-use crate::ledger::rational::Ratio;
+use crate::ratio::Ratio;
 use crate::units::Seconds;
 
 use super::evidence::Evaluator;

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::ledger::rational::Ratio;
+use crate::ratio::Ratio;
 use crate::units::Timestamp;
 
 use super::bound::{Standing, standing};

@@ -46,10 +46,10 @@ impl<'a> Desk<'a> {
         let grid = Grid::of(snapshot, policy);
         let narrow = narrow(snapshot, policy, &base, &uses);
         let mut model = Model::of(snapshot, policy, &base.exact, grid, Rounding::Conservative, &|workload, option| {
-            fixed[workload].is_none()
+            let takes_part = fixed[workload].is_none()
                 && (policy.in_objective(&snapshot.workloads[workload]) || narrow[workload])
-                && uses[workload][option].is_some()
-                && (splittable == Splittable::OnGrid || cut(&snapshot.workloads[workload].interruption).is_none())
+                && (splittable == Splittable::OnGrid || cut(&snapshot.workloads[workload].interruption).is_none());
+            uses[workload][option].as_ref().filter(|_| takes_part)
         });
         model.insist_on(&|workload| narrow[workload]);
         Self { snapshot, policy, base, model, fixed, uses }
@@ -59,9 +59,9 @@ impl<'a> Desk<'a> {
     #[must_use]
     pub fn model_for(&self, rounding: Rounding) -> Model {
         Model::of(self.snapshot, self.policy, &self.base.exact, self.model.grid, rounding, &|workload, option| {
-            self.fixed[workload].is_none()
-                && self.policy.in_objective(&self.snapshot.workloads[workload])
-                && self.uses[workload][option].is_some()
+            let takes_part =
+                self.fixed[workload].is_none() && self.policy.in_objective(&self.snapshot.workloads[workload]);
+            self.uses[workload][option].as_ref().filter(|_| takes_part)
         })
     }
 

@@ -62,16 +62,16 @@ pub fn place_earliest(board: &mut Board<'_>, job: usize) -> bool {
 pub fn ordered(model: &Model, order: Order) -> Vec<usize> {
     let mut jobs: Vec<usize> = (0..model.jobs.len()).collect();
     match order {
-        Order::LatestStart => jobs.sort_by_key(|job| {
+        Order::LatestStart => jobs.sort_by_cached_key(|job| {
             let job = &model.jobs[*job];
             (Reverse(urgency(job)), due(job).saturating_sub(shortest(job)), due(job))
         }),
-        Order::DueTime => jobs.sort_by_key(|job| {
+        Order::DueTime => jobs.sort_by_cached_key(|job| {
             let job = &model.jobs[*job];
             (Reverse(urgency(job)), due(job), due(job).saturating_sub(shortest(job)))
         }),
-        Order::Energy => jobs.sort_by_key(|job| Reverse(energy(&model.jobs[*job]))),
-        Order::Width => jobs.sort_by_key(|job| {
+        Order::Energy => jobs.sort_by_cached_key(|job| Reverse(energy(&model.jobs[*job]))),
+        Order::Width => jobs.sort_by_cached_key(|job| {
             let job = &model.jobs[*job];
             (Reverse(width(job)), due(job).saturating_sub(shortest(job)))
         }),

@@ -49,5 +49,5 @@ pub mod window;
 pub use check::check;
 pub use overdue::overdue;
 pub use proposal::Plan;
-pub use propose::propose;
+pub use propose::{probe, propose};
 pub use snapshot::{Policy, Snapshot};

@@ -4,6 +4,7 @@
 //! that no sum of soft losses reaches: comparing packed losses is comparing the two levels in order, exactly.
 
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::plan::grid::{Grid, Rounding};
 use crate::plan::lane::{ExactLanes, Lane, Row};
@@ -73,20 +74,19 @@ pub struct Split {
 }
 
 impl Model {
-    /// `included(workload, option)` says what takes part; a workload without any option does not.
+    /// `included(workload, option)` gives the uses, in terms of the exact lanes, of what takes part; a workload without any
+    /// option does not.
     #[must_use]
-    pub fn of(
+    pub fn of<'u>(
         snapshot: &Snapshot,
         policy: &Policy,
         exact: &ExactLanes,
         grid: Grid,
         rounding: Rounding,
-        included: &dyn Fn(usize, usize) -> bool,
+        included: &dyn Fn(usize, usize) -> Option<&'u Vec<Use>>,
     ) -> Self {
         let lanes: Vec<Lane> =
             exact.lanes.iter().zip(&exact.times).map(|(lane, times)| on_grid(lane, times, grid, rounding)).collect();
-        let lane_of_cell: HashMap<u32, usize> =
-            lanes.iter().enumerate().map(|(index, lane)| (lane.cell.0, index)).collect();
         let pools = pools(snapshot, &lanes);
         let soft_sum: i64 = snapshot
             .workloads
@@ -94,8 +94,8 @@ impl Model {
             .map(|workload| workload.losses_at(Timestamp(i64::MAX / 2)).soft)
             .fold(0, i64::saturating_add);
         let soft_base = soft_sum.saturating_add(1);
-        let mut class_of: HashMap<ClassKey, usize> = HashMap::new();
-        let mut jobs = Vec::with_capacity(snapshot.workloads.len());
+        let mut classes = Classes::default();
+        let mut jobs: Vec<Job> = Vec::with_capacity(snapshot.workloads.len());
         for (index, workload) in snapshot.workloads.iter().enumerate() {
             let earliest = workload.earliest_start.max(snapshot.now);
             let release = match rounding {
@@ -107,19 +107,11 @@ impl Model {
                 .options
                 .iter()
                 .enumerate()
-                .filter(|(option, _)| included(index, *option))
-                .map(|(option, run)| {
-                    let uses: Vec<Use> = run
-                        .uses
-                        .iter()
-                        .filter_map(|(cell, amount)| {
-                            let lane = *lane_of_cell.get(&cell.0)?;
-                            Some(Use { lane, path: lanes[lane].path_of(workload.queue)?, amount: amount.0 })
-                        })
-                        .collect();
+                .filter_map(|(option, run)| {
+                    let uses = included(index, option)?.clone();
                     let length = usize::try_from(grid.length(run.held(policy.promise), rounding)).unwrap_or(1);
                     let pool = uses.first().map_or(0, |first| pools[first.lane]);
-                    JobOption { option, length, uses, pool }
+                    Some(JobOption { option, length, uses, pool })
                 })
                 .collect();
             if options.is_empty() {
@@ -139,20 +131,12 @@ impl Model {
                 }
                 _ => None,
             };
-            let key = ClassKey {
-                queue: workload.queue,
-                release,
-                weight,
-                grades: grades.clone(),
-                outside,
-                split,
-                options: options.iter().map(|option| (option.length, option.uses.clone())).collect(),
-            };
-            let fresh = class_of.len();
-            let class = *class_of.entry(key).or_insert(fresh);
-            jobs.push(Job { workload: index, release, options, grades, outside, narrow: 0, weight, class, split });
+            let mut job =
+                Job { workload: index, release, options, grades, outside, narrow: 0, weight, class: 0, split };
+            job.class = classes.of(&job, workload.queue, snapshot, &jobs);
+            jobs.push(job);
         }
-        Self { grid, lanes, jobs, classes: class_of.len(), soft_base }
+        Self { grid, lanes, jobs, classes: classes.count, soft_base }
     }
 
     /// Makes leaving a job of these workloads off the board dearer than any loss.
@@ -205,15 +189,41 @@ impl Job {
     }
 }
 
-#[derive(PartialEq, Eq, Hash)]
-struct ClassKey {
-    queue: NodeId,
-    release: usize,
-    weight: i64,
-    grades: Vec<Grade>,
-    outside: i64,
-    split: Option<Split>,
-    options: Vec<(usize, Vec<Use>)>,
+/// Classes found so far. A job is compared with one job of each class whose digest it shares, so that no key is copied.
+#[derive(Default)]
+struct Classes {
+    /// Jobs by digest: the first of each class.
+    first: HashMap<u64, Vec<usize>>,
+    count: usize,
+}
+
+impl Classes {
+    /// The class of a job of this queue, a new one if it is like none before it.
+    fn of(&mut self, job: &Job, queue: NodeId, snapshot: &Snapshot, before: &[Job]) -> usize {
+        let mut hasher = DefaultHasher::new();
+        (queue, job.release, job.weight, &job.grades, job.outside, job.split).hash(&mut hasher);
+        for option in &job.options {
+            (option.length, &option.uses).hash(&mut hasher);
+        }
+        let known = self.first.entry(hasher.finish()).or_default();
+        let alike = |other: &&usize| is_alike(job, &before[**other], queue, snapshot);
+        if let Some(first) = known.iter().find(alike) {
+            return before[*first].class;
+        }
+        known.push(before.len());
+        self.count += 1;
+        self.count - 1
+    }
+}
+
+/// Whether a job of this queue is like another in everything the search sees.
+fn is_alike(job: &Job, other: &Job, queue: NodeId, snapshot: &Snapshot) -> bool {
+    let options = job.options.iter().map(|option| (option.length, &option.uses));
+    queue == snapshot.workloads[other.workload].queue
+        && (job.release, job.weight, job.outside, job.split)
+            == (other.release, other.weight, other.outside, other.split)
+        && job.grades == other.grades
+        && options.eq(other.options.iter().map(|option| (option.length, &option.uses)))
 }
 
 /// Due time and tiers as ends in slots; a grade that no slot separates from the next is merged into the worse one.
@@ -246,6 +256,9 @@ fn grades(due: Option<&Due>, grid: Grid, rounding: Rounding, loss_at: impl Fn(Ti
 
 /// Drops options that another one beats in amount and length on the same cells.
 fn without_dominated(options: Vec<JobOption>) -> Vec<JobOption> {
+    if options.len() == 1 {
+        return options;
+    }
     let beats = |a: &JobOption, b: &JobOption| {
         a.length <= b.length
             && a.uses.len() == b.uses.len()

@@ -31,6 +31,29 @@ use crate::plan::{levels, preset, proof, relax, replan, search};
 /// When even the greedy plan fails the check, which is a bug in the planner.
 #[must_use]
 pub fn propose(snapshot: &Snapshot, policy: &Policy, watch: &dyn Watch) -> Plan {
+    let mut plan = planned(snapshot, policy, Goal::All, watch);
+    explain::reasons(snapshot, policy, &mut plan.releases);
+    checked(snapshot, policy, plan)
+}
+
+/// A plan that is only as good as it takes to tell which deadlines can be met: losses are lowered and bounded as in
+/// [`propose`], the levels after them are left as they come, and no release gives a reason.
+///
+/// # Panics
+/// As [`propose`].
+#[must_use]
+pub fn probe(snapshot: &Snapshot, policy: &Policy, watch: &dyn Watch) -> Plan {
+    checked(snapshot, policy, planned(snapshot, policy, Goal::Losses, watch))
+}
+
+/// How far a plan is improved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Goal {
+    All,
+    Losses,
+}
+
+fn planned(snapshot: &Snapshot, policy: &Policy, goal: Goal, watch: &dyn Watch) -> Plan {
     let desk = Desk::new(snapshot, policy, Splittable::OnGrid);
     let mut effort = Effort::new(policy, watch);
     let mut proof = proof::Proof::new(&desk);
@@ -40,14 +63,14 @@ pub fn propose(snapshot: &Snapshot, policy: &Policy, watch: &dyn Watch) -> Plan 
         Some(kept) if kept.good => kept.stands,
         Some(kept) => {
             // People are only moved for value: what is planned anew must lose less.
-            let other = anew(&desk, &mut proof, &mut effort);
+            let other = anew(&desk, goal, &mut proof, &mut effort);
             let losses = |stands: &Stands| stand::losses(snapshot, stands);
             if losses(&other) < losses(&kept.stands) { other } else { kept.stands }
         }
-        None => anew(&desk, &mut proof, &mut effort),
+        None => anew(&desk, goal, &mut proof, &mut effort),
     };
 
-    // 7. Figures, check, reasons.
+    // 7. Figures; reasons and check follow.
     let mut plan = desk.plan(&stands, &proof, watch);
     if plan.quality.status != Status::Optimal {
         plan.quality.stopped_by = effort.stopped_by();
@@ -56,7 +79,10 @@ pub fn propose(snapshot: &Snapshot, policy: &Policy, watch: &dyn Watch) -> Plan 
     if let Some(level) = plan.quality.levels.first() {
         effort.tell(Phase::Explain, level.name, level.value, level.bound);
     }
-    explain::reasons(snapshot, policy, &mut plan.releases);
+    plan
+}
+
+fn checked(snapshot: &Snapshot, policy: &Policy, plan: Plan) -> Plan {
     let findings = check(snapshot, policy, &plan);
     let wrong = findings.iter().find(|finding| finding.severity == Severity::Error);
     assert!(wrong.is_none(), "a plan must pass its check: {wrong:?}");
@@ -64,7 +90,7 @@ pub fn propose(snapshot: &Snapshot, policy: &Policy, watch: &dyn Watch) -> Plan 
 }
 
 /// 2. a greedy plan, checked and shown at once; then the search, whose result is never worse.
-fn anew(desk: &Desk<'_>, proof: &mut proof::Proof, effort: &mut Effort<'_>) -> Stands {
+fn anew(desk: &Desk<'_>, goal: Goal, proof: &mut proof::Proof, effort: &mut Effort<'_>) -> Stands {
     let (snapshot, policy) = (desk.snapshot, desk.policy);
     let first = greedy(&desk.model, Order::LatestStart);
     let greedy_stands = desk.stands(&first);
@@ -74,12 +100,12 @@ fn anew(desk: &Desk<'_>, proof: &mut proof::Proof, effort: &mut Effort<'_>) -> S
     if capacity_ok(snapshot, policy, &draft.releases).is_ok() {
         effort.watch.first_plan(&draft);
     }
-    let mut stands = search_anew(desk, first, proof, effort);
+    let mut stands = search_anew(desk, goal, first, proof, effort);
     if desk.model.jobs.iter().any(|job| job.split.is_some()) && stand::losses(snapshot, &stands) > desk.loss_floors() {
         // Work that may be split can give way to all other work and take the holes.
         let last = Desk::new(snapshot, policy, Splittable::Last);
         let first = greedy(&last.model, Order::LatestStart);
-        let other = search_anew(&last, first, &mut proof::Proof::new(&last), effort);
+        let other = search_anew(&last, goal, first, &mut proof::Proof::new(&last), effort);
         if levels_of(desk, &other) < levels_of(desk, &stands) {
             stands = other;
         }
@@ -95,16 +121,30 @@ fn anew(desk: &Desk<'_>, proof: &mut proof::Proof, effort: &mut Effort<'_>) -> S
 }
 
 /// 3. and 4. fewer losses and how few they can be; 5. the preset; 6. exact time.
-fn search_anew<'m>(desk: &'m Desk<'_>, first: Board<'m>, proof: &mut proof::Proof, effort: &mut Effort<'_>) -> Stands {
+fn search_anew<'m>(
+    desk: &'m Desk<'_>,
+    goal: Goal,
+    first: Board<'m>,
+    proof: &mut proof::Proof,
+    effort: &mut Effort<'_>,
+) -> Stands {
     let mut board = first;
+    let floor = desk.loss_floor();
     for order in PORTFOLIO {
+        // Nothing loses less than the floor.
+        if board.loss <= floor {
+            break;
+        }
         let other = greedy(&desk.model, order);
         if other.loss < board.loss {
             board = other;
         }
     }
     reduce(desk, &mut board, proof, effort);
-    preset::improve(desk, board, proof, effort)
+    match goal {
+        Goal::All => preset::improve(desk, board, proof, effort),
+        Goal::Losses => desk.stands(&board),
+    }
 }
 
 /// Level values in order, after the number of workloads without any place: nothing outweighs dropping one.

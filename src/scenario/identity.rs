@@ -54,6 +54,13 @@ pub fn identify(value: Value, origin: Arc<Origin>) -> Identified {
     }
     match text_at(&object, "/metadata/name").or_else(|()| text_at(&object, "/metadata/generateName")) {
         Ok(name) => object.name = name,
+        // A controller reads its one Configuration from a file, and nobody has to name it.
+        Err(())
+            if (object.group(), object.kind.as_str()) == ("config.kueue.x-k8s.io", "Configuration")
+                && object.at("/metadata/name").is_none() =>
+        {
+            "configuration".clone_into(&mut object.name);
+        }
         Err(()) => {
             findings.push(no_name(&object));
             return refused(findings);

@@ -75,8 +75,12 @@ pub fn read(inputs: &[Input], limits: &Limits) -> Reading {
             }
         }
     }
+    reader.embedded();
     reader.finish()
 }
+
+/// Where Kueue's installation keeps its Configuration: under this key of a ConfigMap.
+const CONFIGURATION_KEY: &str = "controller_manager_config.yaml";
 
 struct Reader<'a> {
     limits: &'a Limits,
@@ -98,6 +102,8 @@ struct Reader<'a> {
     full: bool,
     /// Whether the file being read was found in a folder rather than named.
     in_folder: bool,
+    /// Kueue's Configuration inside ConfigMaps, to be read once everything else is.
+    embedded: Vec<Arc<SourceFile>>,
 }
 
 impl<'a> Reader<'a> {
@@ -116,7 +122,17 @@ impl<'a> Reader<'a> {
             left_out_errors: 0,
             full: false,
             in_folder: false,
+            embedded: Vec::new(),
         }
+    }
+
+    /// Reads what stands inside ConfigMaps like documents of their own, with places in their own text. What stands inside
+    /// those is not looked into.
+    fn embedded(&mut self) {
+        for file in std::mem::take(&mut self.embedded) {
+            self.file(&file, false);
+        }
+        self.embedded.clear();
     }
 
     fn bytes(&mut self, name: &str, bytes: Vec<u8>, from_folder: bool) {
@@ -252,7 +268,7 @@ impl<'a> Reader<'a> {
             let span = manifest.span("/kind");
             self.unknown.entry(key).or_insert((0, span)).0 += 1;
         }
-        let generated = manifest.at("/metadata/name").is_none();
+        let generated = manifest.at("/metadata/name").is_none() && manifest.at("/metadata/generateName").is_some();
         if generated {
             self.generate_name(&mut manifest);
         }
@@ -269,6 +285,7 @@ impl<'a> Reader<'a> {
             self.report(finding);
             return;
         }
+        self.embedded.extend(configuration_of(&manifest).map(Arc::new));
         self.seen.insert(key, self.reading.manifests.len());
         self.reading.manifests.push(manifest);
     }
@@ -328,6 +345,17 @@ impl<'a> Reader<'a> {
         }
         self.reading
     }
+}
+
+/// Kueue's Configuration where it stands inside a ConfigMap; other controllers keep theirs under the same key.
+fn configuration_of(manifest: &Manifest) -> Option<SourceFile> {
+    if manifest.kind != "ConfigMap" || !manifest.group().is_empty() {
+        return None;
+    }
+    let text = manifest.at("/data")?.get(CONFIGURATION_KEY)?.as_str()?;
+    let file = manifest.origin.as_ref().map_or("ConfigMap", |origin| origin.file.path.as_str());
+    let path = format!("{file}: {}: {CONFIGURATION_KEY}", manifest.subject());
+    text.contains("config.kueue.x-k8s.io/").then(|| SourceFile { path, text: text.to_owned() })
 }
 
 fn key_of(manifest: &Manifest) -> (String, String, String, String) {

@@ -67,4 +67,5 @@ mod tiny;
 mod webhook;
 mod whatif;
 mod whatif_cli;
+mod whatif_resume;
 mod world;

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use stagger::ledger::apportion::{apportion, round_parts};
-use stagger::ledger::rational::Ratio;
+use stagger::ratio::Ratio;
 
 fn ratio(numerator: i128, denominator: i128) -> Ratio {
     Ratio::new(numerator, denominator).expect("the test's denominator must not be zero")

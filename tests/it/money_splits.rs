@@ -98,7 +98,7 @@ fn a_shared_tenant_carries_its_idle_along() {
     let card = Card { idle: Split::ByCost, shared, ..card() };
     let borne = bear(topology("namespace1"), card);
     assert_eq!(borne, ["0.00", "74.770833", "37.229167", "0.00"]);
-    let to_four_places = stagger::ledger::rational::Ratio::parse(&borne[1]).expect("a decimal");
+    let to_four_places = stagger::ratio::Ratio::parse(&borne[1]).expect("a decimal");
     assert_eq!(to_four_places.decimal_floor(4), "74.7708");
 }
 

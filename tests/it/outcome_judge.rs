@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use stagger::ledger::rational::Ratio;
 use stagger::outcome::evidence::{Evaluator, Event, Evidence, Score, State};
 use stagger::outcome::gate::{Comparison, Criterion, Gate};
 use stagger::outcome::judge::{Due, GateFound, judge};
 use stagger::outcome::reason::Verdict;
+use stagger::ratio::Ratio;
 use stagger::units::Timestamp;
 
 fn decimal(text: &str) -> Ratio {

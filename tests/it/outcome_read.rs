@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use stagger::failure::SourceFile;
-use stagger::ledger::rational::Ratio;
 use stagger::outcome::evidence::Evaluator;
 use stagger::outcome::gate::{Comparison, Criterion, Gate};
 use stagger::outcome::read::{Known, Read, Subject, read};
 use stagger::outcome::settle::{Case, settle};
+use stagger::ratio::Ratio;
 
 fn file(path: &str, text: &str) -> Arc<SourceFile> {
     Arc::new(SourceFile { path: path.to_owned(), text: text.to_owned() })

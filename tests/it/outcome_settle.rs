@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use stagger::ledger::rational::Ratio;
 use stagger::ledger::run::{EndReason, Run};
 use stagger::names::WorkloadKey;
 use stagger::outcome::evidence::{Evaluator, Event, Evidence, Score, State};
 use stagger::outcome::gate::{Comparison, Criterion, Gate};
 use stagger::outcome::judge::Due;
 use stagger::outcome::settle::{Case, Outcome, Promise, settle};
+use stagger::ratio::Ratio;
 use stagger::units::{Seconds, Timestamp};
 
 use crate::ledger_fixture::{RunWords, a_run, at};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use stagger::failure::SourceFile;
 use stagger::ledger::prices::{CapacityType, Choice, Format, Hints, Owned, PriceRow, Prices, owned, rate_card, read};
-use stagger::ledger::rational::Ratio;
+use stagger::ratio::Ratio;
 
 fn read_text(text: &str, format: Format) -> Prices {
     let file = Arc::new(SourceFile { path: "prices".to_owned(), text: text.to_owned() });

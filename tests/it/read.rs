@@ -20,6 +20,42 @@ fn subjects(text: &str) -> Vec<String> {
 }
 
 #[test]
+fn a_configuration_inside_a_config_map_is_read_like_its_own_document() {
+    let inside = "\
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: kueue-manager-config, namespace: kueue-system}
+data:
+  controller_manager_config.yaml: |
+    apiVersion: config.kueue.x-k8s.io/v1beta1
+    kind: Configuration
+    resources:
+      excludeResourcePrefixes: [example.com]
+  other.yaml: |
+    kind: Configuration
+";
+    let reading = read(&[Input::text("kueue.yaml", inside)], &Limits::default());
+    assert!(reading.findings.is_empty(), "{:?}", reading.findings);
+    let kinds: Vec<&str> = reading.manifests.iter().map(|manifest| manifest.kind.as_str()).collect();
+    assert_eq!(kinds, ["ConfigMap", "Configuration"]);
+    let found = reading.manifests[1].at("/resources/excludeResourcePrefixes/0").and_then(|value| value.as_str());
+    assert_eq!(found, Some("example.com"));
+    let span = reading.manifests[1].span("/resources").expect("it was written somewhere");
+    assert_eq!(
+        span.file.path,
+        "kueue.yaml: ConfigMap kueue-system/kueue-manager-config: controller_manager_config.yaml"
+    );
+    assert_eq!(span.line_column().0, 4);
+    // What does not read inside is told with its own place, and another controller's Configuration is left alone.
+    let broken =
+        read(&[Input::text("kueue.yaml", &inside.replace("[example.com]", "[example.com"))], &Limits::default());
+    assert!(broken.has_errors());
+    let foreign =
+        read(&[Input::text("kueue.yaml", &inside.replace("config.kueue", "config.jobset"))], &Limits::default());
+    assert_eq!((foreign.manifests.len(), foreign.findings.len()), (1, 0));
+}
+
+#[test]
 fn scalars_mean_what_kubectl_takes_them_for() {
     let text = "a: [1, -2, 0x1f, 0o17, 0755, 1_000, 0b11, 18446744073709551615]\n\
                 b: [1.5, 1e3, -.5, +7, 1., 1-2]\n\

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use stagger::ledger::card::Split;
-use stagger::ledger::rational::Ratio;
 use stagger::ledger::run::{EndReason, Run, Window};
 use stagger::names::WorkloadKey;
 use stagger::outcome::evidence::{Event, Evidence, Score, State};
 use stagger::outcome::gate::{Comparison, Criterion, Gate};
 use stagger::outcome::settle::{Case, settle};
+use stagger::ratio::Ratio;
 use stagger::report::costs::{Dimension, Intake, Report, Request, Undefined, csv, document, summarize, text};
 use stagger::units::Money;
 

@@ -43,6 +43,44 @@ fn the_document_has_the_promised_shape() {
 }
 
 #[test]
+fn a_resume_file_gives_the_same_answer_and_refuses_another_question() {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let file = folder.path().join("resume.json");
+    let path = file.display().to_string();
+    let evals = scenario("noon-evals");
+    let asked = |more: &[&str]| {
+        let ran = run(&[&["whatif", &evals, "-o", "json", "--steps", "20000"], more].concat());
+        let lines = ran.out.lines().filter(|line| !line.contains("\"seconds\"")).collect::<Vec<_>>().join("\n");
+        (ran.code, lines, ran.talk)
+    };
+    let plain = asked(&["--add", "a100=4"]);
+    let first = asked(&["--add", "a100=4", "--resume", &path]);
+    let again = asked(&["--add", "a100=4", "--resume", &path]);
+    assert_eq!((first.0, &first.1, again.0, &again.1), (0, &plain.1, 0, &plain.1));
+    let taken = |talk: &str| {
+        let numbers: Vec<u64> = talk.split(' ').filter_map(|word| word.parse().ok()).collect();
+        let [taken, kept] = numbers.as_slice() else { panic!("{talk}") };
+        (*taken, *kept)
+    };
+    let (first, again) = (taken(&first.2), taken(&again.2));
+    // Some plans are asked for twice in one comparison; the second time all are there.
+    assert_eq!(again, (first.0 + first.1, first.1));
+    for (more, wrong) in [
+        (&["--add", "a100=4", "--seed", "2"][..], "this is seed 2"),
+        (&["--add", "a100=3"], "another input, other options or another budget of steps"),
+        (&["--add", "a100=4", "--now", "2026-11-30T12:01:00+01:00"], "another input"),
+    ] {
+        let (code, out, talk) = asked(&[more, &["--resume", &path]].concat());
+        assert_eq!((code, out.as_str()), (7, ""), "{talk}");
+        assert!(talk.contains(wrong), "{talk}");
+    }
+    std::fs::write(&file, "{\"apiVersion\": \"stagger.dev/plan/v1\"}").expect("a temporary file can be written");
+    let (code, _, talk) = asked(&["--resume", &path]);
+    assert_eq!(code, 7, "{talk}");
+    assert!(talk.contains("it is no resume file"), "{talk}");
+}
+
+#[test]
 fn missed_deadlines_end_with_4_and_are_written_all_the_same() {
     let ran = run(&["whatif", &scenario("relax-or-rent"), "-o", "json", "--steps", "20000"]);
     assert_eq!(ran.code, 4, "{}", ran.talk);

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::{CapacityType, PriceRow, Prices, decimal, each, instant};
-use crate::ledger::rational::Ratio;
+use crate::ratio::Ratio;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::{CapacityType, Hints, PriceRow, Prices, decimal, each, instant};
 use crate::failure::Finding;
-use crate::ledger::rational::Ratio;
+use crate::ratio::Ratio;
 
 /// GPUs of the sizes that have whole ones (Azure's documentation of the NC and ND families).
 const GPUS: [(&str, u32); 16] = [

@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 
 use super::{CapacityType, PriceRow, Prices, decimal, each, instant};
 use crate::failure::Finding;
-use crate::ledger::rational::Ratio;
+use crate::ratio::Ratio;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]

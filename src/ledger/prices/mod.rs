@@ -19,7 +19,7 @@ use crate::calendar;
 use crate::failure::{Finding, SourceFile};
 use crate::units::Timestamp;
 
-use super::rational::Ratio;
+use crate::ratio::Ratio;
 
 pub use owned::{Owned, OwnedPrice, owned};
 pub use sheet::{Choice, rate_card};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{CapacityType, Hints, PriceRow, Prices, each, instant};
-use crate::ledger::rational::Ratio;
+use crate::ratio::Ratio;
 
 const TITLES: [&str; 4] = ["InstanceID", "AssetClass", "InstanceIDField", "MarketPriceHourly"];
 

@@ -1,6 +1,6 @@
 //! Hardware one owns: what an hour of a GPU costs, with the formula that says why.
 
-use crate::ledger::rational::Ratio;
+use crate::ratio::Ratio;
 
 /// Hours of an average month: 8,760 a year over twelve.
 const HOURS_A_MONTH: i64 = 730;

@@ -6,7 +6,7 @@ use crate::calendar;
 use crate::units::Timestamp;
 
 use super::{CapacityType, PriceRow};
-use crate::ledger::rational::Ratio;
+use crate::ratio::Ratio;
 
 /// Which rows make the card.
 #[derive(Debug, Clone)]

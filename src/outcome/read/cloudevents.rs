@@ -219,7 +219,7 @@ fn event(envelope: &Envelope<'_>, place: Option<Span>) -> Result<Event, String> 
     let at = |text: &Option<String>| text.as_deref().map(calendar::parse_instant_ceil).transpose();
     let score = |score: WrittenScore| {
         let wrong = |what: &str| format!("score {}: {what} is negative", score.name);
-        if score.stderr.0.is_some_and(crate::ledger::rational::Ratio::is_negative) {
+        if score.stderr.0.is_some_and(crate::ratio::Ratio::is_negative) {
             return Err(wrong("stderr"));
         }
         Ok(Score { name: score.name, value: score.value.0, samples: score.n, stderr: score.stderr.0 })

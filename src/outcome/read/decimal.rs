@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::ledger::rational::Ratio;
+use crate::ratio::Ratio;
 
 /// A JSON number, or text with a number in it; `None` for null and for the words by which tools say "no value".
 #[derive(Debug, Clone, PartialEq, Eq)]

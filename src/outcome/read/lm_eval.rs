@@ -11,8 +11,8 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::failure::{Finding, SourceFile};
-use crate::ledger::rational::Ratio;
 use crate::outcome::evidence::{Evaluator, Event, Evidence, Score, State};
+use crate::ratio::Ratio;
 use crate::units::Timestamp;
 
 use super::cloudevents::{Known, accept, plain};

@@ -12,6 +12,9 @@ use super::free::{Free, is_below};
 /// Interval ends tried on each side, nearest to the late workload's own first: their product bounds the work.
 const ENDS_MAX: usize = 32;
 
+/// Interval ends tried on each side when nobody is late yet: a thousand intervals are judged in milliseconds.
+const SPREAD_MAX: usize = 48;
+
 /// `workloads` must do `needed` in `[from, to)` at one cell below one node, which holds `held` (amount × seconds).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Certificate {
@@ -55,6 +58,44 @@ pub(super) fn find(snapshot: &Snapshot, policy: &Policy, late: usize) -> Option<
         }
     }
     best
+}
+
+/// Whether in some interval more must be done at some root's cell than it holds, whoever is late.
+pub(super) fn is_overloaded(snapshot: &Snapshot, policy: &Policy) -> bool {
+    let mut places: Vec<(NodeId, CellId)> = Vec::new();
+    for workload in &snapshot.workloads {
+        let root = snapshot.path_to_root(workload.queue).last().unwrap_or(workload.queue);
+        let cells = workload.options.first().map(|option| &option.uses[..]).unwrap_or_default();
+        places.extend(cells.iter().map(|(cell, _)| (root, *cell)));
+    }
+    places.sort_unstable();
+    places.dedup();
+    places.into_iter().any(|(node, cell)| is_overloaded_at(snapshot, policy, cell, node))
+}
+
+fn is_overloaded_at(snapshot: &Snapshot, policy: &Policy, cell: CellId, node: NodeId) -> bool {
+    let free = Free::of(snapshot, policy, node, cell);
+    let needs: Vec<_> = (0..snapshot.workloads.len())
+        .filter(|at| is_below(snapshot, snapshot.workloads[*at].queue, node))
+        .filter_map(|at| Need::of(snapshot, policy, at, cell))
+        .collect();
+    let starts = spread(needs.iter().flat_map(|need| [need.earliest, need.latest_start()]));
+    let dues = spread(needs.iter().flat_map(|need| [need.due, need.earliest_end()]));
+    starts.iter().any(|from| {
+        dues.iter().filter(|to| from < *to).any(|to| {
+            let needed: i128 = needs.iter().map(|need| need.energy(*from, *to)).sum();
+            needed > free.energy(*from, *to)
+        })
+    })
+}
+
+/// Distinct instants, at most [`SPREAD_MAX`] of them, evenly picked.
+fn spread(instants: impl Iterator<Item = Timestamp>) -> Vec<Timestamp> {
+    let mut all: Vec<_> = instants.collect();
+    all.sort_unstable();
+    all.dedup();
+    let step = all.len().div_ceil(SPREAD_MAX).max(1);
+    all.into_iter().step_by(step).collect()
 }
 
 fn at_node(snapshot: &Snapshot, policy: &Policy, late: usize, cell: CellId, node: NodeId) -> Option<Certificate> {

@@ -64,6 +64,11 @@ pub(in crate::plan) fn is_proven(snapshot: &Snapshot, policy: &Policy, late: usi
     certificate::find(snapshot, policy, late).is_some()
 }
 
+/// Whether some interval proves that no plan meets every hard deadline; `false` says nothing.
+pub(in crate::plan) fn is_overloaded(snapshot: &Snapshot, policy: &Policy) -> bool {
+    certificate::is_overloaded(snapshot, policy)
+}
+
 /// Search steps of each plan made to explain a conflict: enough to settle the few workloads that stand in one.
 const TRIAL_STEPS: u64 = 20_000;
 /// Milliseconds of each such plan at most.

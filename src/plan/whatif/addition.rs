@@ -7,7 +7,7 @@ use crate::plan::snapshot::{Policy, Snapshot, Window, WindowEffect};
 use crate::units::{Amount, Money, Timestamp};
 
 use super::pool::{Axis, giver};
-use super::target::{Target, missed};
+use super::target::Target;
 
 /// Capacity beyond today's.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,7 +64,7 @@ pub(super) fn narrowed(today: &Snapshot, target: &Target<'_>, addition: Addition
         let mut snapshot = target.snapshot.clone();
         let (name, quantity) = ("rented".to_owned(), addition.quantity);
         snapshot.windows.push(Window { name, node, cell: axis.cell, effect: WindowEffect::Add, quantity, start, end });
-        target.propose(&snapshot, &target.policy).is_some_and(|plan| missed(&snapshot, &plan).is_empty())
+        target.suffices(&snapshot)
     };
     let mut instants: Vec<Timestamp> = Vec::new();
     for workload in &target.snapshot.workloads {

@@ -39,7 +39,7 @@ pub fn adopt(snapshot: &Snapshot, policy: &Policy, from: &Plan, own: &Plan) -> O
 }
 
 /// Where the releases put each workload of the snapshot; `None` when one of them is about none of its options.
-fn stands(snapshot: &Snapshot, releases: &[Release]) -> Option<Stands> {
+pub(super) fn stands(snapshot: &Snapshot, releases: &[Release]) -> Option<Stands> {
     let by_key: HashMap<&str, usize> =
         snapshot.workloads.iter().enumerate().map(|(at, workload)| (workload.key.as_str(), at)).collect();
     let mut stands: Stands = vec![None; snapshot.workloads.len()];

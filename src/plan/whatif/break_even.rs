@@ -8,44 +8,11 @@
 use crate::names::{FlavorName, ResourceName};
 use crate::plan::curve::Steps;
 use crate::plan::snapshot::Snapshot;
-use crate::units::{Amount, Money, div_round_half_even, gcd};
+use crate::ratio::Ratio;
+use crate::units::{Amount, Money, div_round_half_even};
 
 use super::idle::price_at;
 use super::pool::Axis;
-
-/// `numerator ÷ denominator`, the denominator positive.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Fraction {
-    pub numerator: i128,
-    pub denominator: i128,
-}
-
-impl Fraction {
-    /// In lowest terms; `None` for a denominator that is not positive.
-    #[must_use]
-    pub fn new(numerator: i128, denominator: i128) -> Option<Self> {
-        if denominator <= 0 {
-            return None;
-        }
-        let divisor = gcd(numerator.unsigned_abs(), denominator.unsigned_abs());
-        let divisor = i128::try_from(divisor).unwrap_or(1).max(1);
-        Some(Self { numerator: numerator / divisor, denominator: denominator / divisor })
-    }
-
-    /// In millionths, half to even.
-    #[must_use]
-    pub fn millionths(self) -> i128 {
-        div_round_half_even(self.numerator.saturating_mul(1_000_000), self.denominator)
-    }
-
-    /// `62.5 %`: rounded half to even to a tenth.
-    #[must_use]
-    pub fn percent(self) -> String {
-        let tenths = div_round_half_even(self.numerator.saturating_mul(1000), self.denominator);
-        let text = format!("{}.{}", tenths / 10, tenths % 10);
-        format!("{} %", text.trim_end_matches(".0"))
-    }
-}
 
 /// One accelerator, bought or rented.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,9 +26,9 @@ pub struct BreakEven {
     /// An owned GPU-hour, as stated.
     pub own: Option<Money>,
     /// The utilisation from which owning is cheaper.
-    pub utilisation: Option<Fraction>,
+    pub utilisation: Option<Ratio>,
     /// What the plan would make of them.
-    pub planned: Fraction,
+    pub planned: Ratio,
     /// An owned GPU-hour must cost less than this for owning to be cheaper at the planned utilisation.
     pub own_below: Option<Money>,
 }
@@ -77,13 +44,13 @@ pub(super) fn of_axis(
 ) -> Option<BreakEven> {
     let horizon = i128::from((snapshot.horizon_end - snapshot.now).0);
     let used = used_above(snapshot, demand, floor);
-    let planned = Fraction::new(used, i128::from(quantity.0).checked_mul(horizon)?)?;
+    let planned = Ratio::new(used, i128::from(quantity.0).checked_mul(horizon)?)?;
     let priced = snapshot.prices.iter().find(|price| price.cell == axis.cell);
     let per_gpu = |money: Money| Money { nanos: money.nanos.saturating_mul(i128::from(axis.unit)) };
     let rent = priced.map(|price| per_gpu(price_at(price, snapshot.now)));
-    let utilisation = own.zip(rent).and_then(|(own, rent)| Fraction::new(own.nanos, rent.nanos));
+    let utilisation = own.zip(rent).and_then(|(own, rent)| Ratio::new(own.nanos, rent.nanos));
     let own_below = rent.map(|rent| Money {
-        nanos: div_round_half_even(rent.nanos.saturating_mul(planned.numerator), planned.denominator),
+        nanos: div_round_half_even(rent.nanos.saturating_mul(planned.numerator()), planned.denominator()),
     });
     let (flavor, resource) = (axis.flavor.clone(), axis.resource.clone());
     Some(BreakEven { flavor, resource, quantity, rent, own, utilisation, planned, own_below })

@@ -9,10 +9,11 @@ use serde_json::{Map, Value, json};
 
 use crate::calendar;
 use crate::plan::proposal::{Fix, Peak, Quality};
+use crate::ratio::Ratio;
 use crate::units::{Money, Timestamp};
 
 use super::addition::Addition;
-use super::break_even::{BreakEven, Fraction};
+use super::break_even::BreakEven;
 use super::change::{Edit, EditKind};
 use super::measured::NoUnitCost;
 use super::smallest::SmallestPool;
@@ -348,10 +349,10 @@ fn quality(quality: &Quality) -> Value {
     })
 }
 
-fn fraction(fraction: Fraction) -> Value {
+fn fraction(fraction: Ratio) -> Value {
     json!({
-        "numerator": number(fraction.numerator),
-        "denominator": number(fraction.denominator),
+        "numerator": number(fraction.numerator()),
+        "denominator": number(fraction.denominator()),
         "decimal": decimal(fraction.millionths()),
     })
 }

@@ -13,6 +13,9 @@ use super::{Alone, rank_hard};
 /// Sizes on the curve: a picture with more points is not read better.
 const POINTS_MAX: i64 = 10;
 
+/// Plans that the curve takes, about: its points and the sizes that are always on it.
+pub(super) const POINTS_TYPICAL: usize = 13;
+
 /// Deadlines met by one size of the pool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CurvePoint {

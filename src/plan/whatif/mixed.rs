@@ -3,10 +3,11 @@
 //! A pool of two sizes is not ordered like one size: what is looked for is the staircase of pairs in which neither can
 //! shrink while the other stays. For each size of the first pool, from the least that can be enough to the most, the
 //! smallest second one is found; both only shrink along the walk. A point is proven when one unit less of either was shown
-//! to be too small. All other pools stay as today.
+//! to be too small. All other pools stay as today. Of three pools or more only the cheapest set is looked for (`cheapest`).
 
 use crate::units::{Amount, Money};
 
+use super::ample;
 use super::smallest::{Smallest, border, ceil};
 use super::target::{Answer, Target};
 
@@ -55,6 +56,38 @@ pub(super) fn points(target: &Target<'_>) -> Vec<Point> {
         a += step;
     }
     points
+}
+
+/// With three pools or more: the set that costs least an hour, or, without prices, has the fewest GPUs.
+///
+/// The lowest peaks of ample pools give it, and their bound the proof. Where that bound is not met, each pool is shrunk in
+/// turn for as long as the others are enough beside it.
+pub(super) fn cheapest(target: &Target<'_>) -> Option<Point> {
+    if target.axes.len() < 3 {
+        return None;
+    }
+    let priced = target.axes.iter().all(|axis| {
+        target.snapshot.prices.iter().any(|price| price.cell == axis.cell && price.per_unit_hour.nanos > 0)
+    });
+    let lowest = ample::lowest_peaks(target, priced)?;
+    let mut sizes = lowest.sizes.clone();
+    target.remember(lowest.sizes, lowest.plan);
+    let mut proven = lowest.bound.is_some_and(|bound| bound >= lowest.value);
+    if !proven {
+        proven = true;
+        for (at, axis) in target.axes.iter().enumerate() {
+            let with = |size: i64| {
+                let mut sizes = sizes.clone();
+                sizes[at] = Amount(size);
+                target.enough(&sizes)
+            };
+            let (too_small, enough) = border(axis.unit, sizes[at].0, sizes[at].0, &with);
+            let size = enough?;
+            proven &= too_small + axis.unit >= size;
+            sizes[at] = Amount(size);
+        }
+    }
+    Some(Point { hourly: hourly(target, &sizes), sizes, proven })
 }
 
 /// The point for the table: the cheapest an hour, else the fewest GPUs.

@@ -11,20 +11,24 @@
 //!
 //! Laws: adding GPUs never makes a level worse; a price never changes which deadlines are met; *proven* is said only of what
 //! a bound, a certificate or a checked plan shows; a verdict always tells its bound. The planner, Kueue and the clock are
-//! handed in. Once the watch says stop, finished rows stay and the others are listed as left out.
+//! handed in. The time there is is shared out among the parts (`pace`). Once the watch says stop, finished rows stay and
+//! the others are listed as left out; what was planned can be kept and taken up again (`journal`).
 //! Deliberately absent: reading options from text (`kueue::changes`), sampling runtimes, replaying the past.
 
 pub mod addition;
 pub mod adopt;
+mod ample;
 mod bench;
 pub mod break_even;
 pub mod change;
 pub mod document;
 pub mod growth;
 pub mod idle;
+pub mod journal;
 pub mod marginal;
 pub mod measured;
 pub mod mixed;
+mod pace;
 pub mod pool;
 pub mod relaxation;
 pub mod row;
@@ -48,6 +52,7 @@ pub use row::{AloneRun, Basis, Row};
 use bench::Bench;
 use marginal::Curve;
 use measured::Measured;
+use pace::Pace;
 use pool::Axis;
 use smallest::Smallest;
 use target::Target;
@@ -80,8 +85,12 @@ pub struct Question<'a> {
 #[derive(Clone, Copy)]
 pub struct Tools<'a> {
     pub solve: &'a Solve<'a>,
+    /// A plan that is only as good as it takes to tell which deadlines can be met.
+    pub probe: &'a Solve<'a>,
     pub alone: &'a Alone<'a>,
     pub watch: &'a dyn Watch,
+    /// What the whole comparison may take by that watch; `None` where steps bound the search instead.
+    pub limit_millis: Option<u64>,
     /// Told the name of each part as it begins.
     pub begins: &'a dyn Fn(&str),
 }
@@ -117,6 +126,10 @@ pub struct WhatIf {
 #[must_use]
 pub fn compare(question: &Question<'_>, tools: &Tools<'_>) -> WhatIf {
     let Question { snapshot, policy, measured, .. } = *question;
+    let pace = Pace::new(tools);
+    let solve = |snapshot: &Snapshot, policy: &Policy| pace.solve(snapshot, policy);
+    let probe = |snapshot: &Snapshot, policy: &Policy| pace.probe(snapshot, policy);
+    let tools = &Tools { solve: &solve, probe: &probe, ..*tools };
     let bench = Bench::new(policy, tools);
     let axes = pool::axes(snapshot, policy.promise);
     let target = Target::new(snapshot, policy, axes.clone(), tools);
@@ -124,6 +137,7 @@ pub fn compare(question: &Question<'_>, tools: &Tools<'_>) -> WhatIf {
 
     // 1. Today. A plan that a closer look at the hard deadlines betters is bettered.
     (tools.begins)("today");
+    pace.share(10, 3);
     bench.know(0, question.plan);
     let plan = today(question, &bench, &target);
     let base = Change::default();
@@ -134,7 +148,9 @@ pub fn compare(question: &Question<'_>, tools: &Tools<'_>) -> WhatIf {
     ];
 
     // 2. Options that somebody named.
-    for change in question.changes.iter().take(OPTIONS_MAX) {
+    let named_max = question.changes.len().min(OPTIONS_MAX);
+    for (at, change) in question.changes.iter().take(OPTIONS_MAX).enumerate() {
+        pace.share(35, named_max - at);
         if bench.stopped() {
             left_out.push(change.name.clone());
             continue;
@@ -145,7 +161,9 @@ pub fn compare(question: &Question<'_>, tools: &Tools<'_>) -> WhatIf {
 
     // 3. The smallest pool.
     (tools.begins)("smallest pool");
+    pace.share(50, 10 * axes.len().clamp(1, 3));
     let smallest = smallest::find(&target);
+    pace.share(60, 2);
     if let Some(row) = smallest_row(question, &bench, &target, &smallest) {
         rows.insert(3, row);
     } else if bench.stopped() {
@@ -153,6 +171,7 @@ pub fn compare(question: &Question<'_>, tools: &Tools<'_>) -> WhatIf {
     }
 
     // 4. and 5. Consistent rows, and what the last GPU of each is worth.
+    pace.share(70, rows.len());
     for row in &mut rows {
         (tools.begins)(&format!("one GPU fewer: {}", row.option));
         row.marginal = marginal::of_row(&bench, tools.alone, row, &axes);
@@ -163,6 +182,7 @@ pub fn compare(question: &Question<'_>, tools: &Tools<'_>) -> WhatIf {
     let wanted = smallest.per_pool.first().and_then(|pool| pool.quantity);
     let curve = axes.first().filter(|_| !bench.stopped()).map(|main| {
         (tools.begins)("sizes of the pool");
+        pace.share(80, marginal::POINTS_TYPICAL);
         marginal::curve(&bench, snapshot, main, wanted)
     });
     for row in &mut rows {
@@ -171,12 +191,14 @@ pub fn compare(question: &Question<'_>, tools: &Tools<'_>) -> WhatIf {
 
     // 6. What to do.
     (tools.begins)("verdict");
+    pace.share(88, 16);
     let verdict = verdict::find(question, &bench, &target, &smallest, &rows);
     if curve.is_none() && !axes.is_empty() {
         left_out.push("sizes of the pool".to_owned());
     }
     // 7. What it rests on.
     (tools.begins)("what moves the verdict");
+    pace.share(98, tornado::PROBES_TYPICAL);
     let tornado = axes.first().filter(|_| !bench.stopped()).and_then(|main| tornado::find(question, tools, main));
     if tornado.is_none() && !axes.is_empty() {
         left_out.push("what moves the verdict".to_owned());

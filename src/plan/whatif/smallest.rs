@@ -5,14 +5,15 @@
 //! otherwise the largest size that was shown to be too small is reported beside it.
 
 use crate::names::{FlavorName, QueueName, ResourceName};
-use crate::plan::proposal::{LevelName, Plan};
-use crate::plan::snapshot::{Objective, Policy, Snapshot};
+use crate::plan::proposal::Plan;
+use crate::plan::snapshot::{Policy, Snapshot};
 use crate::units::Amount;
 
 use super::Tools;
+use super::ample;
 use super::mixed::{self, Point};
 use super::pool::{self, Axis};
-use super::target::{Answer, Target, missed};
+use super::target::{Answer, Target};
 
 /// Pools whose smallest size is looked for: the ones most asked for come first, and each costs a bisection.
 pub const AXES_MAX: usize = 6;
@@ -22,7 +23,8 @@ pub const AXES_MAX: usize = 6;
 pub struct Smallest {
     /// One per pool, everything else as today; those that the load asks most of first.
     pub per_pool: Vec<SmallestPool>,
-    /// Where two pools trade: no point is smaller in one without being larger in the other.
+    /// Where two pools trade: no point is smaller in one without being larger in the other. With more than two pools, the
+    /// cheapest set of all of them stands last.
     pub points: Vec<Point>,
     /// The choice for the table: the cheapest of all of these by price, else the fewest GPUs.
     pub best: Option<Point>,
@@ -47,13 +49,19 @@ pub struct SmallestPool {
     pub(super) axis: usize,
 }
 
+/// The smallest pools of a snapshot, when nothing else is asked.
+#[must_use]
+pub fn of(snapshot: &Snapshot, policy: &Policy, tools: &Tools<'_>) -> Smallest {
+    find(&Target::new(snapshot, policy, pool::axes(snapshot, policy.promise), tools))
+}
+
 /// The smallest size of every pool of a snapshot, without trades, when nothing else is asked.
 #[must_use]
 pub fn per_pool(snapshot: &Snapshot, policy: &Policy, tools: &Tools<'_>) -> Vec<SmallestPool> {
     one_by_one(&Target::new(snapshot, policy, pool::axes(snapshot, policy.promise), tools))
 }
 
-/// Looks at every pool, then at trades between the first two.
+/// Looks at every pool, then at trades: along the staircase of the first two, and at the cheapest set of more.
 pub(super) fn find(target: &Target<'_>) -> Smallest {
     let mut smallest = Smallest { left_out: target.axes.len().saturating_sub(AXES_MAX), ..Smallest::default() };
     if target.is_empty() {
@@ -61,6 +69,7 @@ pub(super) fn find(target: &Target<'_>) -> Smallest {
     }
     smallest.per_pool = one_by_one(target);
     smallest.points = mixed::points(target);
+    smallest.points.extend(mixed::cheapest(target));
     smallest.best = mixed::best(target, &smallest);
     smallest
 }
@@ -76,48 +85,19 @@ fn one_by_one(target: &Target<'_>) -> Vec<SmallestPool> {
     axes.map(|(at, axis)| on_axis(target, at, axis)).collect()
 }
 
-/// The lowest peak of a pool in which everything may start at once is a pool that is enough, and its bound a proof that
-/// less is not: one plan often gives both ends of the bracket.
+/// The only pool's lowest peak is enough, and less than its bound is not.
 fn from_the_peak(target: &Target<'_>) {
     let [axis] = target.axes.as_slice() else { return };
-    // The peak is one number for all trees and windows of a cell; a pool is that number only without others beside it.
-    let snapshot = &target.snapshot;
-    let alone = snapshot.windows.iter().all(|window| window.cell != axis.cell)
-        && snapshot.cells.iter().filter(|cell| cell.resource.is_accelerator()).count() == 1
-        && snapshot.cell(axis.cell).resource.is_accelerator()
-        && (0_u32..).take(snapshot.nodes.len()).map(crate::plan::snapshot::NodeId).all(|node| {
-            super::pool::root_of(snapshot, node) == axis.root
-                || super::pool::nominal(snapshot, node, axis.cell) == Amount::ZERO
-        });
-    if !alone || snapshot.path_to_root(axis.root).count() != 1 {
-        return;
-    }
-    let mut wide = target.with(snapshot, &[axis.ample]);
-    // Without prices every accelerator weighs one, so the level counts GPUs.
-    wide.prices.clear();
-    wide.currency = None;
-    let policy = Policy { objective: Objective::LowestPeak, gap_permille: 0, ..target.policy.clone() };
-    let Some(plan) = target.propose(&wide, &policy).filter(|plan| missed(&wide, plan).is_empty()) else { return };
-    let Some(level) = plan.quality.levels.iter().find(|level| level.name == LevelName::Peak) else { return };
+    let Some(lowest) = ample::lowest_peaks(target, false) else { return };
     let amount = |value: i128| i64::try_from(value).ok().map(|value| Amount(ceil(value, axis.unit)));
-    let bound = level.bound.and_then(amount);
-    if let Some(bound) = bound.filter(|bound| *bound > Amount::ZERO) {
+    if let Some(bound) = lowest.bound.and_then(amount).filter(|bound| *bound > Amount::ZERO) {
         target.rule_out(vec![bound - Amount(axis.unit)]);
     }
-    if let Some(peak) = amount(level.value) {
-        let sizes = vec![peak];
-        if crate::plan::check::capacity_ok(&target.with(snapshot, &sizes), &target.policy, &plan.releases).is_ok() {
-            target.remember(sizes, plan);
-        }
-    }
+    target.remember(lowest.sizes, lowest.plan);
 }
 
 pub(super) fn on_axis(target: &Target<'_>, at: usize, axis: &Axis) -> SmallestPool {
-    let with = |size: i64| {
-        let mut sizes = target.today();
-        sizes[at] = Amount(size);
-        target.enough(&sizes)
-    };
+    let with = of_size(target, at);
     let root = target.snapshot.node(axis.root).name.clone();
     let found = |quantity: Option<i64>, ruled_out: i64| SmallestPool {
         flavor: axis.flavor.clone(),
@@ -131,6 +111,49 @@ pub(super) fn on_axis(target: &Target<'_>, at: usize, axis: &Axis) -> SmallestPo
     };
     let (too_small, enough) = border(axis.unit, axis.today.0, axis.ample.0, &with);
     found(enough, too_small)
+}
+
+/// What one pool of a size is, the others as today.
+fn of_size<'a>(target: &'a Target<'_>, at: usize) -> impl Fn(i64) -> Answer + 'a {
+    move |size| {
+        let mut sizes = target.today();
+        sizes[at] = Amount(size);
+        target.enough(&sizes)
+    }
+}
+
+/// The smallest size of the only pool, where it is known to be no less than `least` and, perhaps, no more than `most`:
+/// steps that double from the end that is known, then bisection.
+pub(super) fn between(target: &Target<'_>, axis: &Axis, least: Amount, most: Option<Amount>) -> Option<Amount> {
+    let with = of_size(target, 0);
+    let mut low = (least.0 - axis.unit).max(-axis.unit);
+    let mut high = most.map(|most| most.0);
+    let mut step = axis.unit;
+    while high.is_none() {
+        // What is not enough at its ample size never is.
+        let size = (low + step).min(axis.ample.0);
+        match with(size) {
+            Answer::Enough(_) => high = Some(size),
+            _ if size >= axis.ample.0 => return None,
+            _ => low = size,
+        }
+        step = step.saturating_mul(2);
+    }
+    let mut high = high?;
+    // Little has changed as a rule, so what is searched lies near the known end.
+    let mut step = axis.unit;
+    while most.is_some() && high - step > low && matches!(with(high - step), Answer::Enough(_)) {
+        high -= step;
+        step = step.saturating_mul(2);
+    }
+    if most.is_some() {
+        low = low.max(high - step);
+    }
+    while high - low > axis.unit {
+        let middle = low + axis.unit * ((high - low) / axis.unit / 2).max(1);
+        if matches!(with(middle), Answer::Enough(_)) { high = middle } else { low = middle }
+    }
+    Some(Amount(high))
 }
 
 /// The largest size shown to be too small (one unit below zero when none was) and the smallest that is enough.

@@ -20,6 +20,9 @@ use super::pool::{self, Axis, resized};
 /// Plans made to find one smallest pool: two bisections of a thousand GPUs take twenty.
 pub(super) const TRIALS_MAX: usize = 160;
 
+/// Late workloads for each of which a certificate is sought: one costs as much as a small plan.
+const LATE_MAX: usize = 8;
+
 /// What a trial showed.
 #[derive(Debug, Clone)]
 pub(super) enum Answer {
@@ -92,17 +95,24 @@ impl<'a> Target<'a> {
             return Answer::Unknown;
         };
         self.left.set(left);
-        let snapshot = self.with(&self.snapshot, sizes);
-        let plan = (self.tools.solve)(&snapshot, &self.policy);
-        let answer = if meets_all(&snapshot, &plan) {
+        let answer = self.tried(&self.with(&self.snapshot, sizes));
+        self.seen.borrow_mut().insert(sizes.to_vec(), answer.clone());
+        answer
+    }
+
+    /// A certificate of too little where there is one, which takes no search; else a plan, and what its bounds say.
+    fn tried(&self, snapshot: &Snapshot) -> Answer {
+        if conflict::is_overloaded(snapshot, &self.policy) {
+            return Answer::TooSmall;
+        }
+        let plan = (self.tools.probe)(snapshot, &self.policy);
+        if meets_all(snapshot, &plan) {
             Answer::Enough(Box::new(plan))
-        } else if is_too_small(&snapshot, &self.policy, &plan) {
+        } else if is_too_small(snapshot, &self.policy, &plan) {
             Answer::TooSmall
         } else {
             Answer::Unknown
-        };
-        self.seen.borrow_mut().insert(sizes.to_vec(), answer.clone());
-        answer
+        }
     }
 
     /// The smallest pools that hold whatever pools of these sizes can hold.
@@ -120,6 +130,20 @@ impl<'a> Target<'a> {
 
     pub(super) fn solve(&self, snapshot: &Snapshot, policy: &Policy) -> Plan {
         (self.tools.solve)(snapshot, policy)
+    }
+
+    /// Hard deadlines that a plan with these pools misses; nothing is looked for beyond them.
+    pub(super) fn misses(&self, sizes: &[Amount]) -> Option<usize> {
+        if self.is_empty() || matches!(self.enough(sizes), Answer::Enough(_)) {
+            return Some(0);
+        }
+        let snapshot = self.with(&self.snapshot, sizes);
+        (!self.is_stopped()).then(|| missed(&snapshot, &(self.tools.probe)(&snapshot, &self.policy)).len())
+    }
+
+    /// Whether this snapshot of the same work, capacity changed in some other way, lets all of it end in time.
+    pub(super) fn suffices(&self, snapshot: &Snapshot) -> bool {
+        !self.is_stopped() && missed(snapshot, &(self.tools.probe)(snapshot, &self.policy)).is_empty()
     }
 
     fn known(&self, sizes: &[Amount]) -> Option<Answer> {
@@ -172,5 +196,5 @@ fn is_too_small(snapshot: &Snapshot, policy: &Policy, plan: &Plan) -> bool {
     }
     let hard = plan.quality.levels.iter().find(|level| level.name == LevelName::HardMissed);
     hard.and_then(|level| level.bound).is_some_and(|bound| bound > 0)
-        || missed(snapshot, plan).into_iter().any(|late| conflict::is_proven(snapshot, policy, late))
+        || missed(snapshot, plan).into_iter().take(LATE_MAX).any(|late| conflict::is_proven(snapshot, policy, late))
 }

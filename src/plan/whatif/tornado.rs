@@ -8,9 +8,12 @@ use crate::plan::snapshot::{DeadlinePolicy, RunOption, Snapshot};
 use crate::units::{Amount, Money, Seconds, div_ceil};
 
 use super::pool::{self, Axis};
-use super::smallest::on_axis;
-use super::target::{Answer, Target, is_attainable, missed};
+use super::smallest::{between, on_axis};
+use super::target::{Target, is_attainable};
 use super::{Question, Tools, growth};
+
+/// Plans that it takes, about: the base's bisection, three assumptions moved both ways, one GPU more and fewer.
+pub(super) const PROBES_TYPICAL: usize = 40;
 
 /// How far each assumption is moved, in percent.
 pub const PERCENT: i64 = 20;
@@ -98,7 +101,7 @@ pub struct Tornado {
 
 /// Moves every assumption; `None` when the watch stops before all of them were.
 pub(super) fn find(question: &Question<'_>, tools: &Tools<'_>, axis: &Axis) -> Option<Tornado> {
-    let base = outcome(question, tools, question.snapshot, axis, 0)?;
+    let base = outcome(question, tools, question.snapshot, axis, (0, None))?;
     let hopeless = hopeless(question, question.snapshot);
     let mut bars = Vec::new();
     for factor in Factor::ALL {
@@ -111,7 +114,11 @@ pub(super) fn find(question: &Question<'_>, tools: &Tools<'_>, axis: &Axis) -> O
                 let at = |percent: i64| {
                     let changed = moved(question.snapshot, factor, percent);
                     let more = self::hopeless(question, &changed).saturating_sub(known);
-                    outcome(question, tools, &changed, axis, more)
+                    // Whatever is enough stays so when work shrinks or deadlines recede, and nothing else becomes so when
+                    // it grows or they approach. That says nothing where the assumption changes who can be in time at all.
+                    let same = self::hopeless(question, &changed) == hopeless || factor == Factor::Load;
+                    let known = base.needed.filter(|_| same).map(|needed| (needed, percent > 0));
+                    outcome(question, tools, &changed, axis, (more, known))
                 };
                 (at(-PERCENT)?, at(PERCENT)?)
             }
@@ -134,32 +141,36 @@ fn hopeless(question: &Question<'_>, snapshot: &Snapshot) -> usize {
     hard.filter(|workload| !is_attainable(snapshot, question.policy, workload)).count()
 }
 
-/// `hopeless`: deadlines that only the assumption puts out of every pool's reach; then no size is enough.
+/// `hopeless`: deadlines that only the assumption puts out of every pool's reach; then no size is enough. `base`: what was
+/// needed without the assumption, and whether it makes more needed.
 fn outcome(
     question: &Question<'_>,
     tools: &Tools<'_>,
     snapshot: &Snapshot,
     of: &Axis,
-    hopeless: usize,
+    (hopeless, base): (usize, Option<(Amount, bool)>),
 ) -> Option<Outcome> {
     let axis = pool::axis(snapshot, question.policy.promise, of.root, of.cell);
     let target = Target::new(snapshot, question.policy, vec![axis.clone()], tools);
     let needed = match (hopeless, target.is_empty()) {
         (0, true) => Some(Amount::ZERO),
-        (0, false) => on_axis(&target, 0, &axis).quantity,
+        (0, false) => match base {
+            None => on_axis(&target, 0, &axis).quantity,
+            Some((needed, true)) => between(&target, &axis, needed, None),
+            Some((needed, false)) => between(&target, &axis, Amount(0), Some(needed.min(axis.ample))),
+        },
         _ => None,
     };
-    let late = late(&target, &axis)?.saturating_add(u64::try_from(hopeless).unwrap_or(u64::MAX));
+    // Where what is needed is known and there is as much, nothing is late.
+    let is_there = hopeless == 0 && needed.is_some_and(|needed| needed <= axis.today);
+    let late = if is_there { 0 } else { late(&target, &axis)? };
+    let late = late.saturating_add(u64::try_from(hopeless).unwrap_or(u64::MAX));
     (!tools.watch.stopped()).then(|| Outcome { needed, there: axis.today, late, hourly: hourly(snapshot, &axis) })
 }
 
 /// Hard deadlines missed with the pool as it is.
 fn late(target: &Target<'_>, axis: &Axis) -> Option<u64> {
-    if target.is_empty() || matches!(target.enough(&[axis.today]), Answer::Enough(_)) {
-        return Some(0);
-    }
-    let plan = target.propose(&target.snapshot, &target.policy)?;
-    u64::try_from(missed(&target.snapshot, &plan).len()).ok()
+    u64::try_from(target.misses(&[axis.today])?).ok()
 }
 
 fn resized(question: &Question<'_>, tools: &Tools<'_>, axis: &Axis, base: &Outcome, by: i64) -> Option<Outcome> {
@@ -167,7 +178,8 @@ fn resized(question: &Question<'_>, tools: &Tools<'_>, axis: &Axis, base: &Outco
     let snapshot = pool::resized(question.snapshot, axis, size);
     let changed = pool::axis(&snapshot, question.policy.promise, axis.root, axis.cell);
     let target = Target::new(&snapshot, question.policy, vec![changed.clone()], tools);
-    let late = late(&target, &changed)?;
+    let is_there = base.needed.is_some_and(|needed| needed <= size);
+    let late = if is_there { 0 } else { late(&target, &changed)? };
     Some(Outcome { there: size, late, hourly: hourly(&snapshot, &changed), ..*base })
 }
 

@@ -1,8 +1,9 @@
 //! Two curves: deadlines met over the size of the pool, and what an hour costs over how busy it is.
 
 use super::{scrolled, section as page_section, table};
-use crate::plan::whatif::break_even::{BreakEven, Fraction};
+use crate::plan::whatif::break_even::BreakEven;
 use crate::plan::whatif::{WhatIf, devices};
+use crate::ratio::Ratio;
 use crate::report::svg::{Anchor, Px, Scale, Svg, px};
 use crate::report::whatif_text::{break_even_sentence, cost};
 use crate::units::{Money, div_round_half_even};
@@ -121,7 +122,7 @@ fn draw(what_if: &WhatIf, at: usize, one: &BreakEven) -> String {
     svg.finish()
 }
 
-fn along(scale: &Scale, fraction: Fraction) -> Px {
+fn along(scale: &Scale, fraction: Ratio) -> Px {
     scale.at(i64::try_from(fraction.millionths()).unwrap_or(1_000_000))
 }
 
@@ -132,7 +133,7 @@ fn figures(what_if: &WhatIf, one: &BreakEven) -> String {
         ("GPUs in question", format!("{} {}", one.resource.quantity(one.quantity), one.flavor)),
         ("A rented GPU-hour", money(one.rent)),
         ("An owned GPU-hour", money(one.own)),
-        ("Utilisation at which they are equal", one.utilisation.map_or_else(unknown, Fraction::percent)),
+        ("Utilisation at which they are equal", one.utilisation.map_or_else(unknown, Ratio::percent)),
         ("Utilisation as planned", one.planned.percent()),
         ("Owning pays below, a GPU-hour", money(one.own_below)),
     ];

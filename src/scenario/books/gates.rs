@@ -6,9 +6,9 @@ use crate::api::{GROUP, written};
 use crate::failure::Finding;
 use crate::kueue::codes;
 use crate::kueue::findings::Findings;
-use crate::ledger::rational::Ratio;
 use crate::outcome::evidence::Evaluator;
 use crate::outcome::gate::{Comparison, Criterion, Gate};
+use crate::ratio::Ratio;
 
 /// A gate with a value that cannot be read is left out: half a gate would let things pass.
 pub(super) fn read(manifests: &[Manifest], findings: &mut Findings) -> Vec<Gate> {

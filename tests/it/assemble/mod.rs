@@ -1,5 +1,7 @@
 //! `kueue::assemble`: small manifests in, what a planner is told out, as text a person would read.
 
+mod belonging;
+mod flavors;
 mod kinds;
 mod parts;
 mod promises;

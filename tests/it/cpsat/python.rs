@@ -12,6 +12,8 @@ pub enum Question {
     Peak,
     /// Of this flavor.
     Pool(usize),
+    /// All flavors together.
+    Mixed,
 }
 
 /// What CP-SAT knows.
@@ -56,6 +58,7 @@ pub fn ask(questions: &[(Question, &str)]) -> Option<Vec<Answer>> {
             Question::Late => format!("late {path}\n"),
             Question::Peak => format!("peak {path}\n"),
             Question::Pool(flavor) => format!("pool {flavor} {path}\n"),
+            Question::Mixed => format!("mixed {path}\n"),
         };
     }
     let mut child = Command::new(python)

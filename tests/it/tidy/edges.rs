@@ -3,12 +3,13 @@
 use super::source::{Source, code_only, is_word, paths_under};
 
 /// What any module may use: exact values, names, findings and calendars know nothing above themselves.
-const FOUNDATIONS: &[&str] = &["units", "names", "failure", "calendar"];
+const FOUNDATIONS: &[&str] = &["units", "ratio", "names", "failure", "calendar"];
 
 /// `(module, what it may use besides the foundations and itself)`. A top-level module without a row is refused, so that
 /// whoever adds one decides its place.
 const EDGES: &[(&str, &[&str])] = &[
     ("units", &[]),
+    ("ratio", &[]),
     ("names", &[]),
     ("failure", &[]),
     ("calendar", &[]),

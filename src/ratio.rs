@@ -113,6 +113,26 @@ impl Ratio {
         }
     }
 
+    /// In millionths, half to even.
+    #[must_use]
+    pub fn millionths(self) -> i128 {
+        self.in_parts(1_000_000)
+    }
+
+    /// The nearest whole number of such parts, ties to the even one; of what is too large to tell, whole ones.
+    fn in_parts(self, parts: i64) -> i128 {
+        let whole = || self.floor().saturating_mul(i128::from(parts));
+        self.mul(Self::whole(parts)).map_or_else(whole, Self::round_half_even)
+    }
+
+    /// A share for people, rounded half to even to a tenth: `62.5 %`.
+    #[must_use]
+    pub fn percent(self) -> String {
+        let tenths = self.in_parts(1000);
+        let text = format!("{}.{}", tenths / 10, tenths % 10);
+        format!("{} %", text.trim_end_matches(".0"))
+    }
+
     /// Reads decimal notation with an optional exponent, exactly: `0.8125`, `-3`, `1.5e-05`.
     ///
     /// # Errors
