@@ -42,10 +42,24 @@ fn leaf(answer: &Answer) -> Result<Identity, Check> {
     })
 }
 
-/// The bundles of the configurations that are there.
-fn bundles(facts: &Facts) -> Vec<Vec<u8>> {
+/// Per webhook of the configurations that are there: the name by which the API server calls it, and its bundle.
+fn bundles(facts: &Facts) -> Vec<(String, Vec<u8>)> {
     let there = [&facts.mutating, &facts.validating].into_iter().filter_map(|answer| answer.as_ref().ok()?.as_ref());
-    there.flat_map(|configuration: &Value| published::bundles(configuration)).collect()
+    let of = |configuration: &Value| {
+        let names = configuration["webhooks"].as_array().into_iter().flatten().map(called);
+        names.zip(published::bundles(configuration)).collect::<Vec<_>>()
+    };
+    there.flat_map(of).collect()
+}
+
+/// A Service by its full name, an address by its host.
+fn called(webhook: &Value) -> String {
+    let text = |pointer: &str| webhook.pointer(pointer).and_then(Value::as_str);
+    if let Some(host) = text("/clientConfig/url").and_then(|url| url.split("://").nth(1)?.split(['/', '?']).next()) {
+        return host.rsplit_once(':').map_or(host, |(host, _)| host).to_owned();
+    }
+    let service = text("/clientConfig/service/name").unwrap_or(SERVICE);
+    issue::names(service, text("/clientConfig/service/namespace").unwrap_or(NAMESPACE))[0].clone()
 }
 
 fn bundle(facts: &Facts, now: Timestamp) -> Check {
@@ -55,7 +69,7 @@ fn bundle(facts: &Facts, now: Timestamp) -> Check {
         return Check::new(NAME, Status::Unknown, "no webhook configuration could be read");
     }
     let mut ends: Vec<Timestamp> = Vec::new();
-    for one in &all {
+    for (_, one) in &all {
         let Ok(authorities) = certificates(one) else {
             return Check::new(NAME, Status::Failed, "a caBundle cannot be read").action(REPUBLISH);
         };
@@ -83,12 +97,13 @@ fn chain(facts: &Facts, leaf: &Result<Identity, Check>, now: Timestamp) -> Check
     if all.is_empty() {
         return Check::new(NAME, Status::Unknown, "no webhook configuration could be read");
     }
-    let name = &issue::names(SERVICE, NAMESPACE)[0];
-    if all.iter().all(|bundle| leaf.is_trusted(bundle, name, now)) {
-        return Check::new(NAME, Status::Ok, format!("the certificate is trusted under {name}"));
+    match all.iter().find(|(name, bundle)| !leaf.is_trusted(bundle, name, now)) {
+        None => Check::new(NAME, Status::Ok, format!("the certificate is trusted under {}", all[0].0)),
+        Some((name, _)) => {
+            Check::new(NAME, Status::Failed, format!("the API server does not trust the certificate under {name}"))
+                .action(REPUBLISH)
+        }
     }
-    Check::new(NAME, Status::Failed, format!("the API server does not trust the certificate under {name}"))
-        .action(REPUBLISH)
 }
 
 fn ends(leaf: &Result<Identity, Check>, now: Timestamp) -> Check {

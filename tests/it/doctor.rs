@@ -210,6 +210,11 @@ fn certificates_that_end_are_missing_or_are_not_trusted_are_told() {
     let stranger = issue::authority(NOW).unwrap();
     facts.validating = with_bundle(policy::validating(), &stranger.certificate);
     comes_to(&facts, "chain", Status::Failed, "does not trust");
+    let mut elsewhere = whole.clone();
+    let mut addressed = elsewhere.mutating.clone().unwrap().unwrap();
+    addressed["webhooks"][0]["clientConfig"]["url"] = json!("https://localhost:8443/admit");
+    elsewhere.mutating = Ok(Some(addressed));
+    comes_to(&elsewhere, "chain", Status::Failed, "under localhost");
     facts.leaf = Ok(None);
     comes_to(&facts, "certificate", Status::Failed, "there is no Secret");
     facts.leaf = Ok(Some(json!({"data": {"tls.crt": "bm9uc2Vuc2U="}})));

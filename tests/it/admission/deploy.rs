@@ -9,6 +9,7 @@ use stagger::admission::certificates::{LEASE, stored};
 use stagger::admission::live::sources;
 use stagger::admission::policy::{MUTATING, NAMESPACE, POLICIES, SERVICE, VALIDATING, policy};
 use stagger::admission::{Trusted, tls::issue};
+use stagger::controller::kinds;
 use stagger::scenario::{Input, Limits, read};
 
 fn objects(path: &str) -> Vec<Value> {
@@ -81,6 +82,59 @@ fn the_webhook_may_list_and_watch_exactly_what_it_watches() {
 }
 
 #[test]
+fn the_controller_may_read_exactly_what_it_watches_and_write_on_what_it_lets_go() {
+    let role = &objects("components/controller/rights.yaml")[0];
+    let (mut read, mut written) = (BTreeSet::new(), BTreeSet::new());
+    for rule in role["rules"].as_array().unwrap() {
+        assert!(!rule.to_string().contains('*'), "{rule}");
+        let verbs = words(&rule["verbs"]);
+        for resource in words(&rule["resources"]) {
+            let named = (words(&rule["apiGroups"])[0].to_owned(), resource.to_owned());
+            if verbs.contains(&"watch") {
+                assert!(verbs.contains(&"list"), "{rule}");
+                read.insert(named.clone());
+            }
+            if verbs.contains(&"patch") {
+                written.insert(named);
+            }
+        }
+    }
+    let named = |group: &str, plural: &str| (group.to_owned(), plural.to_owned());
+    let watched: BTreeSet<_> = kinds::KINDS.iter().map(|kind| named(kind.group, kind.plural)).collect();
+    assert_eq!(read, watched);
+    let queued = kinds::KINDS.iter().filter(|kind| kind.queued).map(|kind| named(kind.group, kind.plural));
+    let others = [
+        ("", "namespaces"),
+        ("events.k8s.io", "events"),
+        ("stagger.dev", "capacityplans/status"),
+        ("stagger.dev", "workloadslos/status"),
+    ];
+    assert_eq!(written, queued.chain(others.map(|(group, plural)| named(group, plural))).collect());
+}
+
+#[test]
+fn every_pod_of_ours_is_fit_for_pod_security_restricted_and_names_its_account() {
+    let files = ["webhook/webhook.yaml", "controller/controller.yaml", "controller/watchdog.yaml"];
+    for file in files {
+        let all = objects(&format!("components/{file}"));
+        for deployment in all.iter().filter(|object| object["kind"] == "Deployment") {
+            assert_eq!(deployment["metadata"]["namespace"], NAMESPACE);
+            let pod = &deployment["spec"]["template"]["spec"];
+            assert!(["stagger-webhook", "stagger-controller"].contains(&pod["serviceAccountName"].as_str().unwrap()));
+            assert_eq!(pod["securityContext"]["runAsNonRoot"], true, "{file}");
+            assert_eq!(pod["securityContext"]["seccompProfile"]["type"], "RuntimeDefault", "{file}");
+            for container in pod["containers"].as_array().unwrap() {
+                let context = &container["securityContext"];
+                assert_eq!(context["allowPrivilegeEscalation"], false, "{file}");
+                assert_eq!(context["readOnlyRootFilesystem"], true, "{file}");
+                assert_eq!(context["capabilities"]["drop"], json!(["ALL"]), "{file}");
+                assert!(container["resources"]["limits"]["memory"].is_string(), "{file}");
+            }
+        }
+    }
+}
+
+#[test]
 fn certificates_are_written_under_their_names_only_and_nobody_may_list_all_secrets() {
     let all = objects("components/internal-cert/writing.yaml");
     let rules: Vec<Value> = all
@@ -114,19 +168,13 @@ fn the_accounts_are_those_that_the_code_trusts() {
 }
 
 #[test]
-fn the_webhook_runs_where_the_configurations_look_for_it_and_under_pod_security_restricted() {
+fn the_webhook_runs_where_the_configurations_look_for_it() {
     let all = objects("components/webhook/webhook.yaml");
     let of = |kind: &str| all.iter().find(|object| object["kind"] == kind).unwrap();
     assert_eq!(of("Service")["metadata"]["name"], SERVICE);
     assert!(all.iter().all(|object| object["metadata"]["namespace"] == NAMESPACE));
     let pod = &of("Deployment")["spec"]["template"]["spec"];
     assert_eq!(pod["serviceAccountName"], "stagger-webhook");
-    assert_eq!(pod["securityContext"]["runAsNonRoot"], true);
-    assert_eq!(pod["securityContext"]["seccompProfile"]["type"], "RuntimeDefault");
-    let context = &pod["containers"][0]["securityContext"];
-    assert_eq!(context["allowPrivilegeEscalation"], false);
-    assert_eq!(context["readOnlyRootFilesystem"], true);
-    assert_eq!(context["capabilities"]["drop"], json!(["ALL"]));
     let names = &objects("components/cert-manager/certificate.yaml")[1]["spec"]["dnsNames"];
     assert_eq!(words(names), issue::names(SERVICE, NAMESPACE));
 }
