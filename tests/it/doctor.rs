@@ -1,7 +1,10 @@
 //! What `stagger doctor` makes of an installation: whole, and with one thing wrong at a time.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::process::Command;
 
+use axum::http::Method;
 use k8s_openapi::ByteString;
 use serde_json::{Value, json};
 use stagger::admission::Mode;
@@ -13,31 +16,42 @@ use stagger::doctor::facts::{Answer, Facts, Probe};
 use stagger::doctor::{Check, Document, Status, examine, worst};
 use stagger::units::{Seconds, Timestamp};
 
+use crate::cluster::fake::Fake;
+
 const NOW: Timestamp = Timestamp(1_800_000_000);
 
 fn bytes(text: &str) -> Value {
     json!(ByteString(text.as_bytes().to_vec()))
 }
 
+/// Found; null is what may not be read.
+fn there(object: Value) -> Answer {
+    if object.is_null() { Err(forbidden()) } else { Ok(Some(object)) }
+}
+
+fn forbidden() -> ClusterError {
+    ClusterError { kind: Kind::Forbidden, message: "anna may not get that".to_owned() }
+}
+
 fn with_bundle(mut configuration: Value, bundle: &str) -> Answer {
     configuration["webhooks"][0]["clientConfig"]["caBundle"] = bytes(bundle);
-    Ok(Some(configuration))
+    there(configuration)
 }
 
 fn leaf_secret(leaf: &Issued) -> Answer {
-    Ok(Some(json!({"data": {"tls.crt": bytes(&leaf.certificate), "tls.key": bytes(&leaf.key)}})))
+    there(json!({"data": {"tls.crt": bytes(&leaf.certificate), "tls.key": bytes(&leaf.key)}}))
 }
 
 fn deployment(image: &str, ready: u64) -> Answer {
     let containers = json!([{"image": image}]);
-    Ok(Some(json!({
+    there(json!({
         "spec": {"replicas": 2, "template": {"spec": {"containers": containers}}},
         "status": {"readyReplicas": ready},
-    })))
+    }))
 }
 
 fn lease(renewed: &str) -> Answer {
-    Ok(Some(json!({"spec": {"holderIdentity": "a", "renewTime": renewed}})))
+    there(json!({"spec": {"holderIdentity": "a", "renewTime": renewed}}))
 }
 
 /// An installation in a mode in which nothing is wrong.
@@ -107,10 +121,12 @@ fn names_of_checks_are_unique_and_the_document_carries_them_all() {
 
 #[test]
 fn what_may_not_be_read_is_unknown_with_the_reason_and_never_fine() {
-    let no = || Err(ClusterError { kind: Kind::Forbidden, message: "anna may not get that".to_owned() });
+    let no = || there(Value::Null);
     let mut facts = whole(Mode::Protect);
     for answers in [&mut facts.crds, &mut facts.policies, &mut facts.bindings, &mut facts.leases] {
-        answers.values_mut().for_each(|answer| *answer = no());
+        for answer in answers.values_mut() {
+            *answer = no();
+        }
     }
     (facts.kueue_group, facts.kueue_deployment) = (no(), no());
     (facts.mutating, facts.validating, facts.webhook, facts.leaf) = (no(), no(), no(), no());
@@ -179,7 +195,9 @@ fn policies_that_are_missing_weakened_or_of_no_one_mode_are_told() {
     let mut facts = whole(Mode::Protect);
     facts.bindings.insert("stagger-gate".to_owned(), Ok(None));
     comes_to(&facts, "mode", Status::Warning, "no one mode");
-    facts.bindings.values_mut().for_each(|answer| *answer = Ok(None));
+    for answer in facts.bindings.values_mut() {
+        *answer = Ok(None);
+    }
     comes_to(&facts, "mode", Status::Failed, "no policy is bound");
     let mut weak = facts.policies["stagger-stamp"].clone().unwrap().unwrap();
     weak["spec"]["validations"] = json!([{"expression": "true"}]);
@@ -234,4 +252,49 @@ fn replicas_that_are_not_ready_and_leaders_that_fell_silent_are_told() {
     assert_eq!(check(&facts, "leader-webhook").status, Status::Unknown);
     facts.leases.insert("stagger-webhook".to_owned(), Ok(None));
     comes_to(&facts, "leader-webhook", Status::Unknown, "there is no Lease");
+}
+
+/// The command against a server: what it prints, and how it ends.
+async fn doctor(kubeconfig: PathBuf, arguments: &'static [&'static str]) -> (Option<i32>, String, String) {
+    let run = move || {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_stagger"));
+        command.args(["doctor", "-n", "evals", "--kubeconfig"]).arg(kubeconfig).args(arguments);
+        command.output().unwrap()
+    };
+    let output = tokio::task::spawn_blocking(run).await.unwrap();
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    (output.status.code(), text(&output.stdout), text(&output.stderr))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_command_ends_with_1_where_something_failed_and_tells_it_as_table_and_as_json() {
+    let fake = Fake::start(&["batch/v1/jobs"]).await;
+    fake.serve_kind("kueue.x-k8s.io", "v1beta2", "clusterqueues", "ClusterQueue");
+    fake.fail(Method::POST, "/apis/batch/v1/namespaces/evals/jobs", 422, "cannot contain empty gate names");
+    let folder = tempfile::tempdir().unwrap();
+    let (code, table, _) = doctor(fake.kubeconfig(&folder), &[]).await;
+    assert_eq!(code, Some(1), "{table}");
+    for line in ["ok       kubernetes", "ok       gates", "failed   kinds", "→ stagger crds | kubectl apply"] {
+        assert!(table.contains(line), "{line}\n{table}");
+    }
+    let (_, json, _) = doctor(fake.kubeconfig(&folder), &["-o", "json"]).await;
+    let document: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((&document["apiVersion"], &document["status"]), (&json!("stagger.dev/doctor/v1"), &json!("failed")));
+    assert_eq!(fake.asked(&Method::POST, "/"), 2, "one dry run each time, and no other write");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_command_ends_with_8_where_no_server_answers_or_it_forbids_everything() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("config");
+    let text = "{apiVersion: v1, kind: Config, current-context: c, clusters: [{name: c, cluster: {server: 'http://127.0.0.1:1'}}], contexts: [{name: c, context: {cluster: c, user: u}}], users: []}";
+    std::fs::write(&path, text).unwrap();
+    let (code, _, told) = doctor(path, &[]).await;
+    assert_eq!(code, Some(8), "{told}");
+    assert!(told.contains("the API server cannot be reached"), "{told}");
+    let fake = Fake::start(&[]).await;
+    fake.fail(Method::GET, "/", 403, "forbidden: User \"anna\" cannot get path");
+    let (code, _, told) = doctor(fake.kubeconfig(&folder), &[]).await;
+    assert_eq!(code, Some(8));
+    assert!(told.contains("anna may not get /version"), "{told}");
 }

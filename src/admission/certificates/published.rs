@@ -58,5 +58,5 @@ pub fn patch(configuration: &Value, bundle: &str) -> Option<Value> {
         operations.push(json!({"op": "test", "path": format!("{at}/name"), "value": webhook["name"]}));
         operations.push(json!({"op": "add", "path": format!("{at}/clientConfig/caBundle"), "value": encoded}));
     }
-    (!operations.is_empty()).then(|| Value::Array(operations))
+    (!operations.is_empty()).then_some(Value::Array(operations))
 }

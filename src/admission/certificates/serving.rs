@@ -24,10 +24,19 @@ enum News {
     Configuration(usize, Seen<DynamicObject>),
 }
 
-/// What is known of one configuration; `None` inside: it is not there.
+/// The bundles of one configuration, as far as they are known.
+#[derive(Default, Clone, PartialEq, Eq)]
+enum There {
+    #[default]
+    Unknown,
+    Absent,
+    Bundles(Vec<Vec<u8>>),
+}
+
+/// What is known of one configuration.
 #[derive(Default, Clone)]
 struct Known {
-    bundles: Option<Option<Vec<Vec<u8>>>>,
+    there: There,
     /// Seen in the list that is under way.
     listed: Option<Vec<Vec<u8>>>,
 }
@@ -50,7 +59,7 @@ pub async fn serve_stored(
         let words = format!("{}.{}", resource.plural, resource.group);
         all.push(Box::pin(follow(api, named(name), &words).map(move |seen| News::Configuration(index, seen))));
     }
-    let mut known = [const { Known { bundles: None, listed: None } }; 2];
+    let mut known: [Known; 2] = Default::default();
     let (mut trouble, mut served) = (String::new(), None);
     let mut news = pin!(select_all(all));
     while let Some(one) = news.next().await {
@@ -110,13 +119,19 @@ fn note(known: &mut Known, seen: Seen<DynamicObject>) -> bool {
         Seen::Applied(object) => Some(read(&object)),
         Seen::Deleted(_) => None,
     };
-    known.bundles.replace(now.clone()) != Some(now)
+    let now = now.map_or(There::Absent, There::Bundles);
+    std::mem::replace(&mut known.there, now.clone()) != now
 }
 
 /// Nothing is said before both were looked for: until then nobody knows what the API server trusts.
 fn publish(known: &[Known], webhook: &Webhook) {
-    let all: Option<Vec<_>> = known.iter().map(|one| one.bundles.clone()).collect();
-    if let Some(all) = all {
-        webhook.publish_all(all.into_iter().flatten().flatten().collect());
+    let mut all = Vec::new();
+    for one in known {
+        match &one.there {
+            There::Unknown => return,
+            There::Absent => {}
+            There::Bundles(bundles) => all.extend(bundles.iter().cloned()),
+        }
     }
+    webhook.publish_all(all);
 }

@@ -113,10 +113,10 @@ fn apply(
             return true;
         }
         Change::Put(namespace, name, row) => match (&mut state.listing, row) {
-            (Some(table), Some(row)) => drop(table.insert((namespace, name), row)),
+            (Some(table), Some(row)) => drop(table.insert((namespace, name), *row)),
             (Some(_), None) => {}
             (None, Some(row)) => {
-                rows.put(source.group, source.kind, &namespace, &name, row);
+                rows.put(source.group, source.kind, &namespace, &name, *row);
                 return true;
             }
             (None, None) => {

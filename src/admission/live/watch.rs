@@ -27,7 +27,7 @@ pub(super) enum Change {
     Begin,
     Complete,
     /// Namespace, name, and what the object says now.
-    Put(String, String, Option<Row>),
+    Put(String, String, Option<Box<Row>>),
     Remove(String, String),
     /// Namespace, name, and what cannot be read of it: it counts as not there.
     Unreadable(String, String, String),
@@ -106,7 +106,7 @@ fn put<K: ResourceExt + Serialize>(mut object: K, found: &ApiResource) -> Change
         origin: None,
     };
     match row(&manifest) {
-        Ok(row) => Change::Put(namespace, name, row),
+        Ok(row) => Change::Put(namespace, name, row.map(Box::new)),
         Err(finding) => Change::Unreadable(namespace, name, format!("{}: {}", finding.subject, finding.message)),
     }
 }

@@ -57,9 +57,9 @@ impl Metrics {
         *errors.entry(resource.to_owned()).or_default() += 1;
     }
 
-    /// The page. `ends`: when the served certificate ends.
+    /// The page. `ends`: when certificates end, by their kind, where that is known.
     #[must_use]
-    pub fn page(&self, ends: Option<Timestamp>) -> String {
+    pub fn page(&self, ends: &[(&str, Option<Timestamp>)]) -> String {
         let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let mut page = head("stagger_admission_decisions_total", "counter", "Admission requests answered, by outcome.");
         for (outcome, counter) in Outcome::ALL.iter().zip(&self.outcomes) {
@@ -82,10 +82,11 @@ impl Metrics {
         for (resource, count) in &*self.watch_errors.lock().unwrap_or_else(PoisonError::into_inner) {
             page += &format!("stagger_watch_errors_total{{resource=\"{resource}\"}} {count}\n");
         }
-        if let Some(ends) = ends {
-            page +=
-                &head("stagger_webhook_cert_not_after_seconds", "gauge", "End of the served certificate, Unix time.");
-            page += &format!("stagger_webhook_cert_not_after_seconds{{kind=\"leaf\"}} {}\n", ends.0);
+        page += &head("stagger_webhook_cert_not_after_seconds", "gauge", "End of certificates, Unix time, by kind.");
+        for (kind, end) in ends {
+            if let Some(end) = end {
+                page += &format!("stagger_webhook_cert_not_after_seconds{{kind=\"{kind}\"}} {}\n", end.0);
+            }
         }
         page
     }

@@ -82,6 +82,17 @@ impl Webhook {
         *self.bundles.write().unwrap_or_else(PoisonError::into_inner) = bundles;
     }
 
+    /// When the first of the published bundles ends for good; of one bundle the longest lasting authority counts.
+    #[must_use]
+    pub fn published_ends(&self) -> Option<Timestamp> {
+        let bundles = self.bundles.read().unwrap_or_else(PoisonError::into_inner);
+        let end = |bundle: &Vec<u8>| {
+            let all = tls::certificates(bundle).ok()?;
+            all.iter().filter_map(|one| tls::validity(one).ok()).map(|validity| validity.to).max()
+        };
+        bundles.iter().filter_map(end).min()
+    }
+
     /// Notes what the caches still wait for.
     pub fn wait_for(&self, missing: Vec<String>) {
         *self.missing.write().unwrap_or_else(PoisonError::into_inner) = missing;

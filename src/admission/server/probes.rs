@@ -21,9 +21,9 @@ pub fn router(webhook: Arc<Webhook>, phase: watch::Receiver<Phase>) -> Router {
         })
     };
     let page = move || {
-        let ends = metrics.served.identity().ends().ok();
+        let ends = [("leaf", metrics.served.identity().ends().ok()), ("published", metrics.published_ends())];
         let text = [(header::CONTENT_TYPE, "text/plain; version=0.0.4")];
-        std::future::ready((text, metrics.metrics.page(ends)))
+        std::future::ready((text, metrics.metrics.page(&ends)))
     };
     Router::new()
         .route("/healthz", get(|| std::future::ready("alive")))

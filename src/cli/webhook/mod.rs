@@ -100,7 +100,7 @@ pub(super) fn run(args: &WebhookArgs, shell: &Shell) -> Result<Exit, Failed> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Failed::usage(format!("failed to start the runtime: {error}")))?;
     runtime.block_on(async {
-        if args.objects.is_empty() { live::process(args, shell).await } else { process(args, shell).await }
+        if args.objects.is_empty() { Box::pin(live::process(args, shell)).await } else { process(args, shell).await }
     })
 }
 

@@ -3,6 +3,7 @@
 //! It knows no schema and no permission; a test says which kinds are served and what fails.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use axum::Router;
@@ -61,6 +62,12 @@ impl Fake {
     /// A client of it, as `cluster::connect` makes one.
     pub async fn client(&self) -> kube::Client {
         let folder = tempfile::tempdir().unwrap();
+        let access = stagger::cluster::Access { kubeconfig: Some(self.kubeconfig(&folder)), ..Default::default() };
+        stagger::cluster::connect(&access).await.unwrap().client
+    }
+
+    /// A kubeconfig in a folder that is to live as long as it is needed.
+    pub fn kubeconfig(&self, folder: &tempfile::TempDir) -> PathBuf {
         let path = folder.path().join("config");
         let text = json!({
             "apiVersion": "v1", "kind": "Config", "current-context": "fake",
@@ -69,8 +76,7 @@ impl Fake {
             "users": [{"name": "fake", "user": {}}],
         });
         std::fs::write(&path, text.to_string()).unwrap();
-        let access = stagger::cluster::Access { kubeconfig: Some(path), ..Default::default() };
-        stagger::cluster::connect(&access).await.unwrap().client
+        path
     }
 
     fn kept(&self) -> MutexGuard<'_, Kept> {
@@ -171,6 +177,13 @@ async fn answer(State(fake): State<Arc<Fake>>, method: Method, uri: Uri, headers
         Some((_, _, 0, _)) => return std::future::pending().await,
         Some((_, _, code, message)) => return status(code, "", &message),
         None => {}
+    }
+    if uri.path() == "/version" {
+        let (git, major, minor) = ("v1.35.4", "1", "35");
+        let rest = ["gitCommit", "gitTreeState", "buildDate", "goVersion", "compiler", "platform"].map(|key| (key, ""));
+        let mut version: BTreeMap<&str, &str> = rest.into();
+        version.extend([("gitVersion", git), ("major", major), ("minor", minor)]);
+        return reply(200, &json!(version));
     }
     if let Some(document) = discovery(&fake.kept().kinds, uri.path()) {
         return reply(200, &document);

@@ -160,7 +160,7 @@ async fn nothing_is_answered_before_every_kind_was_listed() {
         ticks.tick().await;
     }
     assert!(learning.webhook.world().is_none());
-    let page = learning.webhook.metrics.page(None);
+    let page = learning.webhook.metrics.page(&[]);
     assert!(page.contains("stagger_watch_errors_total{resource=\"localqueues.kueue.x-k8s.io\"} "), "{page}");
     fake.heal();
     learning.until("gated", gated).await;

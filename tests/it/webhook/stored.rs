@@ -223,6 +223,8 @@ async fn every_replica_serves_what_is_stored_and_is_ready_once_it_is_published()
         }
     };
     timeout(Duration::from_secs(30), ready).await.unwrap();
+    let end = webhook.published_ends().unwrap();
+    assert!(end > webhook.served.identity().ends().unwrap(), "the authority outlives the leaf");
     // A bundle that does not accept the leaf makes it unready, and its return makes it ready again.
     let (collection, mut broken) = configurations()[1].clone();
     broken["webhooks"][0]["clientConfig"]["caBundle"] = json!("bm9uc2Vuc2U=");
