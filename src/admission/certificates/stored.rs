@@ -25,7 +25,11 @@ const AUTHORITIES_MAX: usize = 8;
 /// What two Secrets hold. `names`: those of the Service, all of which a leaf must have.
 #[must_use]
 pub fn material(authority: Option<&Secret>, leaf: Option<&Secret>, names: &[String], now: Timestamp) -> Material {
-    let authorities = authority.map(|secret| authorities(secret, now)).unwrap_or_default();
+    let mut authorities = authority.map(|secret| authorities(secret, now)).unwrap_or_default();
+    if authorities.is_empty() {
+        // Where the authority's Secret is lost, the leaf's still says who is trusted: nobody is cut off meanwhile.
+        authorities = leaf.map(|secret| trusted(&text(secret, "ca.crt").unwrap_or_default(), now)).unwrap_or_default();
+    }
     let leaf = leaf.and_then(read_leaf);
     let newest = authorities.last();
     let signed_by = newest.zip(leaf.as_ref()).and_then(|(newest, (_, identity))| {
@@ -41,20 +45,22 @@ fn text(secret: &Secret, key: &str) -> Option<String> {
 
 fn authorities(secret: &Secret, now: Timestamp) -> Vec<Issued> {
     let (bundle, newest) = (text(secret, "ca.crt").unwrap_or_default(), text(secret, "tls.crt").unwrap_or_default());
-    let mut all: Vec<Issued> = split(&bundle).filter_map(|one| issued(one, String::new())).collect();
     let key = text(secret, "tls.key").unwrap_or_default();
     let newest = split(&newest).next().and_then(|one| issued(one, key));
-    match newest.filter(|newest| Identity::from_pem(newest.certificate.as_bytes(), newest.key.as_bytes()).is_ok()) {
-        Some(newest) => {
-            all.retain(|one| one.certificate != newest.certificate);
-            all.push(newest);
-        }
-        // Trusted, but its key is lost: it is followed by a new one at once, as if it had come to its end.
-        None => {
-            if let Some(last) = all.last_mut() {
-                last.ends = Timestamp(last.ends.0.min(now.0));
-            }
-        }
+    let usable = |one: &Issued| Identity::from_pem(one.certificate.as_bytes(), one.key.as_bytes()).is_ok();
+    let Some(newest) = newest.filter(usable) else { return trusted(&bundle, now) };
+    let mut all: Vec<Issued> = split(&bundle).filter_map(|one| issued(one, String::new())).collect();
+    all.retain(|one| one.certificate != newest.certificate);
+    all.push(newest);
+    all
+}
+
+/// Authorities that are trusted while their keys are lost: they are followed by a new one at once, as if the last of them
+/// had come to its end.
+fn trusted(bundle: &str, now: Timestamp) -> Vec<Issued> {
+    let mut all: Vec<Issued> = split(bundle).filter_map(|one| issued(one, String::new())).collect();
+    if let Some(last) = all.last_mut() {
+        last.ends = Timestamp(last.ends.0.min(now.0));
     }
     all
 }

@@ -178,6 +178,23 @@ async fn an_authority_whose_key_is_lost_stays_trusted_and_is_followed_by_another
     assert_eq!(step(&keeper, later).await, None);
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_deleted_secret_is_made_anew_without_a_handshake_that_fails() {
+    let fake = server().await;
+    let keeper = keeper(&fake).await;
+    bootstrap(&keeper, START).await;
+    let (before, later) = (leaf(&fake), Timestamp(START.0 + 60));
+    fake.remove(SECRETS, AUTHORITY);
+    for wanted in [Step::AddAuthority, Step::Publish, Step::IssueLeaf] {
+        assert_eq!(step(&keeper, later).await, Some(wanted));
+        assert!(published(&fake).iter().all(|bundle| before.is_trusted(bundle, NAME, later)), "{wanted:?}");
+    }
+    assert_eq!(step(&keeper, later).await, None);
+    fake.remove(SECRETS, LEAF);
+    assert_eq!(step(&keeper, later).await, Some(Step::IssueLeaf));
+    assert!(published(&fake).iter().all(|bundle| leaf(&fake).is_trusted(bundle, NAME, later)));
+}
+
 /// Three years, looked at every four days, everything read back from the cluster each time.
 #[tokio::test(flavor = "multi_thread")]
 async fn years_of_rotation_keep_every_leaf_trusted_by_what_is_published() {
