@@ -3,17 +3,34 @@
 //! An event that cannot be written is no reason to do anything else differently. Many of a kind are folded into one by the
 //! recorder.
 
+use std::time::Duration;
+
 use chrono_tz::Tz;
 use k8s_openapi::api::core::v1::ObjectReference;
 use kube::runtime::events::{Event, EventType, Recorder};
+use tokio::time::timeout;
 
 use crate::calendar;
 use crate::cluster::{CALL_MAX, within};
 use crate::kueue::release::{Cause, Order};
 use crate::units::Timestamp;
 
+/// All events of one turn are written within this, or not at all.
+const ALL_MAX: Duration = Duration::from_secs(20);
+
 /// Work was let go.
-pub async fn released(recorder: &Recorder, order: &Order, now: Timestamp, zone: Tz) {
+pub async fn released(recorder: Recorder, orders: Vec<Order>, now: Timestamp, zone: Tz) {
+    let all = async {
+        for order in &orders {
+            one(&recorder, order, now, zone).await;
+        }
+    };
+    if timeout(ALL_MAX, all).await.is_err() {
+        tracing::debug!("not all events were written");
+    }
+}
+
+async fn one(recorder: &Recorder, order: &Order, now: Timestamp, zone: Tz) {
     let Some(target) = order.targets.first() else { return };
     let reference = ObjectReference {
         api_version: Some(target.api_version.clone()),

@@ -5,6 +5,8 @@
 
 use kube::core::{ApiResource, GroupVersionKind};
 
+use crate::api::keys::QUEUE_NAME;
+
 /// Whether planning can do without it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Need {
@@ -62,6 +64,10 @@ const fn always(watched: Watched) -> Watched {
     Watched { need: Need::Always, ..watched }
 }
 
+const fn labelled(watched: Watched) -> Watched {
+    Watched { label: Some(QUEUE_NAME), ..watched }
+}
+
 const KUEUE: &str = "kueue.x-k8s.io";
 const KUEUE_VERSIONS: &[&str] = &["v1beta2", "v1beta1"];
 const OURS: &str = "stagger.dev";
@@ -98,7 +104,12 @@ pub const KINDS: &[Watched] = &[
     queued(KUBEFLOW, V1, "paddlejobs", "PaddleJob"),
     queued(KUBEFLOW, V1, "jaxjobs", "JAXJob"),
     queued("trainer.kubeflow.org", ALPHA, "trainjobs", "TrainJob"),
-    Watched { label: Some("kueue.x-k8s.io/queue-name"), ..queued("", V1, "pods", "Pod") },
+    // Not planned from, but gated by the webhook: what holds their Workloads is taken off them.
+    labelled(queued("apps", V1, "statefulsets", "StatefulSet")),
+    labelled(queued("ray.io", V1, "rayservices", "RayService")),
+    labelled(queued("sparkoperator.k8s.io", &["v1beta2"], "sparkapplications", "SparkApplication")),
+    labelled(queued("workload.codeflare.dev", &["v1beta2"], "appwrappers", "AppWrapper")),
+    labelled(queued("", V1, "pods", "Pod")),
     always(queued(KUEUE, KUEUE_VERSIONS, "workloads", "Workload")),
 ];
 

@@ -12,6 +12,8 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
+use super::adherence::Kept;
+
 /// One label from a closed set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Of {
@@ -48,7 +50,7 @@ pub struct Metrics {
     pub watch_errors: Family<Of, Counter>,
     pub rows: Gauge,
     pub leader: Gauge,
-    /// Declared against observed runtimes: by how many percent the observed p50 differs, over all that have enough runs.
+    /// By how many percent runs differ from their declared p50.
     pub runtime_error: Histogram,
 }
 
@@ -122,9 +124,17 @@ impl Metrics {
         self.solve_seconds.observe(Duration::from_millis(millis).as_secs_f64());
     }
 
-    /// Notes how long after its planned start work held its quota.
-    pub fn started(&self, seconds: i64) {
-        let seconds = u64::try_from(seconds).unwrap_or(0);
+    /// Notes a start against its plan.
+    pub fn kept(&self, kept: Kept) {
+        let seconds = u64::try_from(kept.late.0).unwrap_or(0);
         self.start_delay.observe(Duration::from_secs(seconds).as_secs_f64());
+        if let Some(breach) = kept.breach {
+            self.count(&self.breaches, "cause", breach.word());
+        }
+    }
+
+    /// Notes by how many percent a run differed from its declared p50.
+    pub fn differs(&self, percent: u32) {
+        self.runtime_error.observe(percent.into());
     }
 }

@@ -10,10 +10,12 @@
 //! objects, or seen again.
 
 pub mod acts;
+pub mod adherence;
 pub mod changes;
 pub mod configuration;
 pub mod events;
 pub mod kinds;
+pub mod learnt;
 pub mod metrics;
 pub mod plan_loop;
 pub mod plan_status;

@@ -14,7 +14,9 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
 
 use super::acts::{self, Ended, Fence};
+use super::adherence::Adherence;
 use super::changes::Change;
+use super::learnt::Learnt;
 use super::plan_status::{Standing, plan_status};
 use super::planning::{self, Planned};
 use super::probes::Health;
@@ -71,6 +73,8 @@ pub struct Loop {
     recorder: Recorder,
     /// The rows by which the labels of namespaces are right.
     labelled: Option<u64>,
+    learnt: Learnt,
+    adherence: Adherence,
 }
 
 impl Loop {
@@ -96,6 +100,8 @@ impl Loop {
             since,
             recorder,
             labelled: None,
+            learnt: Learnt::default(),
+            adherence: Adherence::default(),
         }
     }
 
@@ -125,7 +131,7 @@ impl Loop {
             let more = self.turn().await;
             self.health.turned();
             next = if more { GATHER } else { self.wait() };
-            if begun.elapsed() > GATHER {
+            if begun.elapsed() > GATHER && !more {
                 // A big cluster that changes all the time must not take a whole core.
                 sleep((begun.elapsed() * PAUSE).min(TICK)).await;
             }
@@ -148,9 +154,9 @@ impl Loop {
         // 1. What is there.
         let plans = self.read_plans();
         self.begin(&plans, epoch, now).await;
-        let revision = self.look(now);
+        self.look(now);
         // 2. Plan anew what must be.
-        self.plan(revision, now, &patience);
+        self.plan(now, &patience);
         // 3. Decide.
         let turn = self.decide(now, &patience);
         // 4. Let go what is due, then write it down, then tell.
@@ -215,21 +221,26 @@ impl Loop {
     }
 
     /// Puts the rows together where they have changed.
-    fn look(&mut self, now: Timestamp) -> u64 {
+    fn look(&mut self, now: Timestamp) {
         let revision = *self.rows.changes().borrow();
         for (name, scope) in &self.scopes {
             let instant = scope.instant(now);
             let known = self.seen.get(name);
             let fresh = known.is_some_and(|(at, seen)| *at == revision && seen.snapshot.now == instant);
             if !fresh {
-                let seen = self.rows.read(|rows| scope.look(rows, instant, &self.settings));
+                let mut seen = self.rows.read(|rows| scope.look(rows, instant, &self.settings));
+                for error in self.learnt.observe(&seen.observed) {
+                    self.health.metrics.differs(error);
+                }
+                self.learnt.forecast(&mut seen);
+                let kept = self.adherence.observe(&seen.observed, scope.enforces(), &self.settings.clock);
+                kept.into_iter().for_each(|kept| self.health.metrics.kept(kept));
                 self.seen.insert(name.clone(), (revision, seen));
             }
         }
-        revision
     }
 
-    fn plan(&mut self, _revision: u64, now: Timestamp, patience: &Patience) {
+    fn plan(&mut self, now: Timestamp, patience: &Patience) {
         for (name, scope) in &mut self.scopes {
             let Some((_, seen)) = self.seen.get(name) else { continue };
             // After a failure, not at once again.
@@ -241,7 +252,8 @@ impl Loop {
             if changes.is_empty() {
                 continue;
             }
-            let assembled = self.rows.read(|rows| scope.look(rows, now, &self.settings));
+            let mut assembled = self.rows.read(|rows| scope.look(rows, now, &self.settings));
+            self.learnt.forecast(&mut assembled);
             let request = scope.request(assembled, changes.clone(), &self.settings, patience);
             (scope.changed, scope.tried) = (false, Some(now));
             self.busy.insert(name.clone(), changes);
@@ -330,8 +342,9 @@ impl Loop {
 
     /// Writes, in the order in which it matters; whether something is left.
     async fn act(&mut self, turn: Turn, now: Timestamp, fence: &Fence) -> bool {
-        let Turn { orders, mut notes, mut slos, .. } = turn;
-        let mut left = notes.len() > WRITES || slos.len() > WRITES;
+        let Turn { orders, mut notes, mut slos, put_off, .. } = turn;
+        let mut left = notes.len() > WRITES || slos.len() > WRITES || put_off > 0;
+        let mut done = Vec::new();
         for (order, ended) in acts::release(&self.cluster, orders, fence).await {
             left |= ended == Ended::Changed;
             self.count("release", &ended);
@@ -339,9 +352,11 @@ impl Loop {
                 let metrics = &self.health.metrics;
                 metrics.count(&metrics.releases, "cause", order.cause.word());
                 tracing::info!(workload = %order.key, cause = order.cause.word(), "let go");
-                events::released(&self.recorder, &order, now, self.settings.zone).await;
+                done.push(order);
             }
         }
+        // Nobody waits for what is only told.
+        tokio::spawn(events::released(self.recorder.clone(), done, now, self.settings.zone));
         notes.truncate(WRITES);
         for (_, ended) in acts::annotate(&self.cluster, notes, fence).await {
             self.count("note", &ended);

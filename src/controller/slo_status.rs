@@ -260,7 +260,8 @@ impl Conditions<'_, '_> {
 
     fn released(&mut self) {
         let works = &self.facts.works;
-        let gated = works.iter().filter(|it| it.observed.is_gated()).count();
+        let holds = |it: &&Work<'_>| it.observed.is_gated() && it.observed.standing != Standing::Finished;
+        let gated = works.iter().filter(holds).count();
         match (works.len(), gated) {
             (0, _) => self.tell("Released", ConditionStatus::Unknown, "NoWorkload", "there is nothing to let go"),
             (_, 0) => self.tell("Released", ConditionStatus::True, "Released", "nothing is held"),

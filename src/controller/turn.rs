@@ -73,8 +73,10 @@ pub struct Turn {
     pub orders: Vec<Order>,
     pub notes: Vec<Note>,
     pub slos: Vec<SloTold>,
-    /// Our gates that are left, by scope: the first by name that covers the queue; the last is of none.
+    /// Pieces of work that our gate holds.
     pub gates: usize,
+    /// Orders beyond what may be done at once.
+    pub put_off: usize,
     /// Work that is due and does not fit, by its name in the plan.
     pub held: BTreeMap<WorkloadKey, String>,
 }
@@ -96,7 +98,7 @@ pub fn decide(seen: &mut [Seen<'_>], sight: &Sight<'_>, patience: &Patience) -> 
     let mut turn = Turn::default();
     // Everybody observes the same work; what differs is who plans it.
     let Some(first) = seen.first().map(|seen| by_key(&seen.assembled.observed)) else { return turn };
-    turn.gates = first.values().filter(|one| one.is_gated()).count();
+    turn.gates = first.values().filter(|one| one.is_gated() && one.standing == Standing::Waiting).count();
     if sight.plans_known {
         not_enforced(seen, &first, &mut turn);
     }
@@ -160,6 +162,7 @@ fn enforce(
     let (decision, troubles) = scene(&planned, &forced, &seen.scope.loose_since);
     seen.scope.troubles = troubles;
     seen.scope.note_held(&decision.held.iter().map(|held| held.key.clone()).collect(), sight.now);
+    turn.put_off += decision.put_off;
     turn.held.extend(decision.held.into_iter().map(|held| (held.key, held.why)));
     turn.orders.extend(decision.orders.into_iter().filter(|order| done.insert(order.key.clone())));
 }
@@ -176,6 +179,8 @@ fn forced(
     let plan = scope.planned.as_ref().map(|planned| &planned.plan);
     let planned: BTreeMap<WorkloadKey, Timestamp> =
         plan.into_iter().flat_map(|plan| &plan.releases).map(|it| (it.workload.clone(), it.start)).collect();
+    let considered: BTreeSet<&WorkloadKey> =
+        scope.planned.iter().flat_map(|it| &it.basis.workloads).map(|workload| &workload.key).collect();
     let stale = is_stale(scope, sight, patience);
     let mut promised: BTreeMap<WorkloadKey, Timestamp> =
         observed.iter().filter_map(|(key, one)| Some((key.clone(), one.planned_start()?))).collect();
@@ -183,8 +188,8 @@ fn forced(
     promised.extend(planned.clone());
     let mut forced = BTreeMap::new();
     for late in overdue(snapshot, &promised, sight.now, sight.settings.hold_max) {
-        // A plan that is followed knows better, as far as it knows the work at all.
-        let followed = !stale && (planned.contains_key(&late.key) || plan.is_none_or(|plan| late.since > plan.now));
+        // A plan that is followed knows better; what it has not seen yet will be in the next one.
+        let followed = !stale && (planned.contains_key(&late.key) || !considered.contains(&late.key));
         if !followed {
             forced.insert(late.key, Cause::Overdue);
         }

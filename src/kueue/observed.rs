@@ -8,12 +8,13 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::place::{Ground, Placed};
-use super::podsets::Submission;
-use super::types::{POD_GROUP_NAME, QUEUE_NAME};
+use super::podsets::{self, Submission};
+use super::types::{OwnerReference, POD_GROUP_NAME, QUEUE_NAME};
 use crate::api::keys;
 use crate::api::manifest::Manifest;
 use crate::calendar;
 use crate::names::{FlavorName, QueueName, WorkloadKey};
+use crate::plan::snapshot::Runtime;
 use crate::units::Timestamp;
 
 /// One piece of work.
@@ -29,6 +30,8 @@ pub struct Observed {
     pub slo: Option<(String, String)>,
     /// When it is due by that promise.
     pub due: Option<Timestamp>,
+    /// How long it runs by that promise, on the flavor it was admitted to.
+    pub declared: Option<Runtime>,
     /// The objects whose annotation Kueue reads: the job, or every pod of a group.
     pub carriers: Vec<Carrier>,
     pub workload: Option<WorkloadState>,
@@ -187,6 +190,9 @@ pub(super) fn of(submission: &Submission<'_>, placed: &Placed, ground: &mut Grou
     let slo = promise.map(|it| (it.manifest.namespace.clone(), it.manifest.name.clone()));
     let created = submission.created.unwrap_or(now);
     let due = promise.and_then(|promise| promise.due(created)).map(|due| due.at);
+    let workload = submission.stands.map(workload_state);
+    let flavor = workload.as_ref().and_then(|it| it.flavor.clone());
+    let declared = promise.zip(flavor).and_then(|(promise, flavor)| promise.runtime(&[flavor]));
     let standing = match placed {
         Placed::Planned(_) => Standing::Waiting,
         Placed::Running(_) => Standing::Running,
@@ -194,7 +200,6 @@ pub(super) fn of(submission: &Submission<'_>, placed: &Placed, ground: &mut Grou
         Placed::Finished => Standing::Finished,
         Placed::NotQueued | Placed::LeftOut => Standing::Aside,
     };
-    let workload = submission.stands.map(workload_state);
     Some(Observed {
         key: submission.key.clone(),
         kind: submission.kind.clone(),
@@ -202,6 +207,7 @@ pub(super) fn of(submission: &Submission<'_>, placed: &Placed, ground: &mut Grou
         queue: cluster_queue(submission, ground),
         slo,
         due,
+        declared,
         carriers: carriers(submission, ground),
         workload,
         standing,
@@ -221,7 +227,8 @@ fn cluster_queue(submission: &Submission<'_>, ground: &Ground<'_, '_>) -> Option
 
 fn carriers(submission: &Submission<'_>, ground: &Ground<'_, '_>) -> Vec<Carrier> {
     if submission.kind != "PodGroup" {
-        return vec![carrier(submission.manifest)];
+        let own = carrier(submission.manifest);
+        return vec![podsets::controller(submission.manifest).and_then(|owner| of_owner(&own, owner)).unwrap_or(own)];
     }
     let namespace = submission.manifest.namespace.as_str();
     let mut members: Vec<&Manifest> = ground
@@ -247,6 +254,17 @@ fn carrier(manifest: &Manifest) -> Carrier {
         planned_start: manifest.annotation(keys::PLANNED_START).map(str::to_owned),
         prebuilt: manifest.label(keys::PREBUILT_WORKLOAD).is_some(),
     }
+}
+
+/// A Workload of an object that is not planned from: Kueue copies that object's gates, and would copy them again.
+fn of_owner(workload: &Carrier, owner: OwnerReference) -> Option<Carrier> {
+    (workload.kind == "Workload").then(|| Carrier {
+        api_version: owner.api_version,
+        kind: owner.kind,
+        name: owner.name,
+        uid: owner.uid,
+        ..workload.clone()
+    })
 }
 
 fn workload_state(manifest: &Manifest) -> WorkloadState {

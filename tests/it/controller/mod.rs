@@ -3,6 +3,7 @@
 mod changes;
 mod day;
 mod fake;
+mod learnt;
 mod observed;
 mod overdue;
 mod released;
