@@ -12,12 +12,11 @@ use tokio::time::timeout;
 use super::changes::Change;
 use crate::clock::Stopwatch;
 use crate::failure::Severity;
-use crate::names::WorkloadKey;
 use crate::plan::explain::sentences;
-use crate::plan::proposal::{LevelName, Plan};
+use crate::plan::proposal::{Conflict, LevelName, Plan};
 use crate::plan::snapshot::{Objective, Policy, PreviousRelease, Snapshot};
 use crate::plan::watch::{Progress, Watch};
-use crate::plan::{check, limits, propose};
+use crate::plan::{check, conflict, limits, propose};
 
 /// What is to be planned.
 #[derive(Debug, Clone)]
@@ -45,17 +44,10 @@ pub struct Planned {
     pub millis: u64,
 }
 
-impl Planned {
-    /// The release of a workload, and its sentence.
-    #[must_use]
-    pub fn find(&self, key: &WorkloadKey) -> Option<(&crate::plan::proposal::Release, Option<&str>)> {
-        let at = self.plan.releases.iter().position(|release| release.workload == *key)?;
-        Some((&self.plan.releases[at], self.sentences.get(at).and_then(|told| told.as_deref())))
-    }
-}
-
 /// Beyond so many workloads the second look for work that could start sooner costs more than it gives.
 const PULL_IN_MAX: usize = 2_000;
+/// Beyond so many, trials cost more than a plan may take.
+const CONFLICT_MAX: usize = 400;
 /// How much longer than its own limit a search may take to stop.
 const STOP_MAX: Duration = Duration::from_secs(3);
 
@@ -81,7 +73,7 @@ impl Watch for Timed {
 /// One sentence without a full stop: too large, not in time, or a plan that failed its check.
 pub async fn plan(request: Request) -> Result<Planned, String> {
     let stop = Arc::new(AtomicBool::new(false));
-    let limit = Duration::from_millis(request.policy.time_limit_millis.saturating_mul(2)) + STOP_MAX;
+    let limit = Duration::from_millis(request.policy.time_limit_millis.saturating_mul(3)) + STOP_MAX;
     let told = Arc::clone(&stop);
     let task = tokio::task::spawn_blocking(move || think(request, &told));
     match timeout(limit, task).await {
@@ -113,13 +105,25 @@ pub fn think(request: Request, stop: &Arc<AtomicBool>) -> Result<Planned, String
             chosen = (other, free);
         }
     }
-    let (plan, snapshot) = chosen;
+    let (mut plan, snapshot) = chosen;
     let wrong = check(&snapshot, &policy, &plan).into_iter().find(|finding| finding.severity == Severity::Error);
     if let Some(wrong) = wrong {
         return Err(format!("the plan failed its check: {} {}: {}", wrong.code, wrong.subject, wrong.message));
     }
+    if plan.summary.late > 0 && snapshot.workloads.len() <= CONFLICT_MAX {
+        plan.infeasible = conflicts(&snapshot, &policy, &plan, stop);
+    }
     let sentences = sentences(&snapshot, &policy, &plan);
     Ok(Planned { basis, snapshot, policy, plan, sentences, changes, millis: watch.watch.millis() })
+}
+
+/// Which deadlines cannot be met together, and what would help: as far as one more time limit goes for all trials.
+fn conflicts(snapshot: &Snapshot, policy: &Policy, plan: &Plan, stop: &Arc<AtomicBool>) -> Vec<Conflict> {
+    let watch = Timed { watch: Stopwatch::start(), stop: Arc::clone(stop) };
+    let limits = conflict::Limits::for_workloads(snapshot.workloads.len());
+    // One watch for all of them: whoever begins after its time has the first plan that is found.
+    let solve = |snapshot: &Snapshot, policy: &Policy| propose(snapshot, policy, &watch);
+    conflict::conflicts(snapshot, &conflict::trial_policy(policy), plan, &solve, &limits)
 }
 
 /// A kept plan is stable, and leaves idle what has become free. Where everything done early is what is wanted, a look is

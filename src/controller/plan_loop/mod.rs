@@ -1,0 +1,239 @@
+//! The loop: look, plan what must be planned anew, let go what is due, tell everyone.
+//!
+//! Level-triggered: each turn starts from what is known now and could be the first one. Only who leads acts, and each
+//! write asks for the lease once more. Planning goes on beside the loop, so that what is due never waits for it; whatever
+//! does not get done in a turn is decided anew in the next.
+
+mod think;
+mod write;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use kube::runtime::events::{Recorder, Reporter};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep};
+
+use crate::api::capacity_plan::{self, CapacityPlanSpec};
+use crate::api::status::CapacityPlanStatus;
+use crate::cluster::Cluster;
+use crate::cluster::lease::Leadership;
+use crate::controller::acts::Fence;
+use crate::controller::adherence::Adherence;
+use crate::controller::changes::Change;
+use crate::controller::learnt::Learnt;
+use crate::controller::planning::Planned;
+use crate::controller::probes::Health;
+use crate::controller::rows::Rows;
+use crate::controller::scope::Scope;
+use crate::controller::settings::Settings;
+use crate::controller::{configuration, stored};
+use crate::kueue::Assembled;
+use crate::plan::proposal::Release;
+use crate::units::Timestamp;
+
+/// Changes come in bursts: after the first one, this long is waited for the others.
+const GATHER: Duration = Duration::from_millis(150);
+/// Without any change: so that what only the clock brings is noticed.
+const TICK: Duration = Duration::from_secs(2);
+/// Writes of a kind in one turn; the rest comes with the next, at once.
+const WRITES: usize = 64;
+/// A turn that took so long is followed by a pause of four times that: a fifth of a core at most.
+const PAUSE: u32 = 4;
+
+/// A CapacityPlan as it was read.
+struct Plan {
+    name: String,
+    spec: CapacityPlanSpec,
+    generation: Option<i64>,
+    status: CapacityPlanStatus,
+}
+
+/// What the loop keeps between turns.
+pub struct Loop {
+    pub cluster: Cluster,
+    pub rows: Rows,
+    pub settings: Settings,
+    pub leadership: Leadership,
+    pub health: Arc<Health>,
+    /// By the CapacityPlan's name; empty: without one.
+    scopes: BTreeMap<String, Scope>,
+    seen: BTreeMap<String, (u64, Assembled)>,
+    planning: JoinSet<(String, Result<Planned, String>)>,
+    /// Being planned at this moment.
+    busy: BTreeMap<String, Vec<Change>>,
+    /// What of each scope's plan is stored already.
+    stored: BTreeMap<String, Vec<Release>>,
+    slo_told: BTreeMap<(String, String), (Timestamp, crate::api::status::WorkloadSloStatus)>,
+    plan_told: BTreeMap<String, CapacityPlanStatus>,
+    epoch: Option<i64>,
+    since: Timestamp,
+    recorder: Recorder,
+    learnt: Learnt,
+    adherence: Adherence,
+    /// The rows by which the labels of namespaces are right.
+    labelled: Option<u64>,
+}
+
+impl Loop {
+    #[must_use]
+    pub fn new(cluster: Cluster, rows: Rows, settings: Settings, leadership: Leadership, health: Arc<Health>) -> Self {
+        let since = settings.clock.now();
+        let reporter = Reporter { controller: "stagger.dev/controller".to_owned(), instance: None };
+        let recorder = Recorder::new(cluster.client.clone(), reporter);
+        Self {
+            cluster,
+            rows,
+            settings,
+            leadership,
+            health,
+            scopes: BTreeMap::new(),
+            seen: BTreeMap::new(),
+            planning: JoinSet::new(),
+            busy: BTreeMap::new(),
+            stored: BTreeMap::new(),
+            slo_told: BTreeMap::new(),
+            plan_told: BTreeMap::new(),
+            epoch: None,
+            since,
+            recorder,
+            learnt: Learnt::default(),
+            adherence: Adherence::default(),
+            labelled: None,
+        }
+    }
+
+    /// Turns until told to end.
+    pub async fn run(mut self, mut ends: watch::Receiver<bool>) {
+        let mut changes = self.rows.changes();
+        let mut tenure = self.leadership.changes();
+        let mut next = TICK;
+        let mut configured: Option<Instant> = None;
+        loop {
+            tokio::select! {
+                _ = ends.wait_for(|ends| *ends) => return,
+                changed = changes.changed() => {
+                    if changed.is_err() { return; }
+                    sleep(GATHER).await;
+                }
+                _ = tenure.changed() => {}
+                Some(done) = self.planning.join_next() => self.take(done),
+                () = sleep(next) => {}
+            }
+            changes.mark_unchanged();
+            if configured.is_none_or(|at| at.elapsed() >= configuration::AGAIN) {
+                configured = Some(Instant::now());
+                self.configure().await;
+            }
+            let begun = Instant::now();
+            let more = self.turn().await;
+            self.health.turned();
+            next = if more { GATHER } else { self.wait() };
+            if begun.elapsed() > GATHER && !more {
+                // A big cluster that changes all the time must not take a whole core.
+                sleep((begun.elapsed() * PAUSE).min(TICK)).await;
+            }
+        }
+    }
+
+    /// One turn; whether something is left to do at once.
+    async fn turn(&mut self) -> bool {
+        let complete = self.rows.complete();
+        self.health.set_ready(complete);
+        self.health.metrics.rows.set(i64::try_from(self.rows.len()).unwrap_or(i64::MAX));
+        let epoch = self.leadership.epoch();
+        self.health.metrics.leader.set(i64::from(epoch.is_some()));
+        let (Some(epoch), true) = (epoch, complete) else {
+            self.forget();
+            return false;
+        };
+        let (now, patience) = (self.settings.clock.now(), self.settings.patience());
+        let fence = Fence { leadership: Some(self.leadership.clone()), epoch };
+        // 1. What is there.
+        let plans = self.read_plans();
+        self.begin(&plans, epoch, now).await;
+        self.look(now);
+        // 2. Plan anew what must be.
+        self.plan(now, &patience);
+        // 3. Decide.
+        let turn = self.decide(now, &patience);
+        // 4. Let go what is due, then write it down, then tell.
+        let more = self.act(turn, now, &fence).await;
+        self.store(&fence).await;
+        self.tell_plans(&plans, now, &patience, &fence).await;
+        more | self.label_namespaces(&fence).await
+    }
+
+    /// Who does not lead keeps nothing: the next tenure begins from what is stored.
+    fn forget(&mut self) {
+        if self.epoch.take().is_some() {
+            tracing::info!("no longer the leader");
+        }
+        (self.scopes, self.seen, self.stored) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        self.labelled = None;
+        (self.slo_told, self.plan_told, self.busy) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        self.planning = JoinSet::new();
+    }
+
+    fn read_plans(&self) -> Vec<Plan> {
+        self.rows.read(|rows| {
+            let ours = rows.filter(|row| row.kind == capacity_plan::KIND && row.group() == crate::api::GROUP);
+            // A spec that cannot be read is observed: nothing is held on a guess.
+            ours.map(|row| Plan {
+                name: row.name.clone(),
+                spec: row.decode("/spec").unwrap_or_default(),
+                generation: row.at("/metadata/generation").and_then(serde_json::Value::as_i64),
+                status: row.decode("/status").unwrap_or_default(),
+            })
+            .collect()
+        })
+    }
+
+    /// A scope for every CapacityPlan, begun from its stored plan.
+    async fn begin(&mut self, plans: &[Plan], epoch: i64, now: Timestamp) {
+        if self.epoch != Some(epoch) {
+            tracing::info!(epoch, "leading");
+            self.forget();
+            (self.epoch, self.since) = (Some(epoch), now);
+        }
+        let named = plans.iter().map(|plan| (plan.name.clone(), Some(plan)));
+        let wanted: BTreeMap<String, Option<&Plan>> =
+            if plans.is_empty() { [(String::new(), None)].into() } else { named.collect() };
+        self.scopes.retain(|name, _| wanted.contains_key(name));
+        self.seen.retain(|name, _| wanted.contains_key(name));
+        for (name, plan) in wanted {
+            let spec = plan.map(|plan| plan.spec.clone()).unwrap_or_default();
+            if let Some(scope) = self.scopes.get_mut(&name) {
+                scope.changed |= scope.spec != spec;
+                scope.spec = spec;
+                continue;
+            }
+            let mut scope = Scope { name: plan.map(|plan| plan.name.clone()), spec, ..Scope::default() };
+            match stored::read(&self.cluster, &self.settings.namespace, scope.name.as_deref()).await {
+                Ok(Some(plan)) => scope.inherited = plan.previous_releases(),
+                Ok(None) => {}
+                Err(error) => tracing::warn!(plan = name, %error, "the stored plan is not used"),
+            }
+            self.scopes.insert(name, scope);
+        }
+    }
+
+    async fn configure(&self) {
+        let (namespace, name) = &self.settings.kueue;
+        match configuration::read(&self.cluster, (namespace, name), self.settings.read_yaml).await {
+            Ok(documents) => self.rows.configure(documents),
+            Err(error) => tracing::warn!(%error, "Kueue's configuration is not known; its defaults stand in"),
+        }
+    }
+
+    /// Until the next planned start, at most a tick.
+    fn wait(&self) -> Duration {
+        let now = self.settings.clock.now();
+        let plans = self.scopes.values().filter_map(|scope| scope.planned.as_deref());
+        let starts = plans.flat_map(|planned| &planned.plan.releases).map(|release| release.start);
+        let next = starts.filter(|start| *start > now).min();
+        next.map_or(TICK, |start| self.settings.clock.until(start).min(TICK)).max(Duration::from_millis(5))
+    }
+}

@@ -1,0 +1,140 @@
+//! What a turn of the loop makes of what it sees: rows put together, plans begun and taken up, the turn decided.
+
+use std::sync::Arc;
+
+use super::Loop;
+use crate::api::capacity_plan;
+use crate::controller::planning::{self, Planned};
+use crate::controller::rows::State;
+use crate::controller::settings::Patience;
+use crate::controller::turn::{self, Seen, Sight, Slo, Turn};
+use crate::controller::{changes, reservations};
+use crate::plan::proposal::Verdict;
+use crate::units::{Seconds, Timestamp};
+
+impl Loop {
+    /// Puts the rows together where they have changed.
+    pub(super) fn look(&mut self, now: Timestamp) {
+        let revision = *self.rows.changes().borrow();
+        for (name, scope) in &self.scopes {
+            let instant = scope.instant(now);
+            let known = self.seen.get(name);
+            let fresh = known.is_some_and(|(at, seen)| *at == revision && seen.snapshot.now == instant);
+            if !fresh {
+                let mut seen = self.rows.read(|rows| scope.look(rows, instant, &self.settings));
+                for error in self.learnt.observe(&seen.observed) {
+                    self.health.metrics.differs(error);
+                }
+                self.learnt.forecast(&mut seen);
+                let kept = self.adherence.observe(&seen.observed, scope.enforces(), &self.settings.clock);
+                kept.into_iter().for_each(|kept| self.health.metrics.kept(kept));
+                self.seen.insert(name.clone(), (revision, seen));
+            }
+        }
+    }
+
+    pub(super) fn plan(&mut self, now: Timestamp, patience: &Patience) {
+        for (name, scope) in &mut self.scopes {
+            let Some((_, seen)) = self.seen.get(name) else { continue };
+            // After a failure, not at once again; a plan that took long is not made all the time.
+            let rest = match (&scope.failed, &scope.planned) {
+                (Some(_), _) => patience.missed,
+                (None, Some(planned)) => self.settings.clock.span(Seconds((planned.millis / 500).min(3).cast_signed())),
+                (None, None) => Seconds::ZERO,
+            };
+            let tired = scope.tried.is_some_and(|at| now - at < rest);
+            if self.busy.contains_key(name) || tired {
+                continue;
+            }
+            let changes = scope.reasons(&seen.snapshot, now, patience);
+            if changes.is_empty() {
+                continue;
+            }
+            let mut assembled = self.rows.read(|rows| scope.look(rows, now, &self.settings));
+            self.learnt.forecast(&mut assembled);
+            let request = scope.request(assembled, changes.clone(), &self.settings, patience);
+            (scope.changed, scope.tried) = (false, Some(now));
+            self.busy.insert(name.clone(), changes);
+            let name = name.clone();
+            self.planning.spawn(async move { (name, planning::plan(request).await) });
+        }
+    }
+
+    /// Takes up a plan that is done.
+    pub(super) fn take(&mut self, done: Result<(String, Result<Planned, String>), tokio::task::JoinError>) {
+        let Ok((name, result)) = done else {
+            self.busy.clear();
+            return;
+        };
+        let changes = self.busy.remove(&name).unwrap_or_default();
+        let Some(scope) = self.scopes.get_mut(&name) else { return };
+        let cause = changes.first().map_or("First", |change| change.kind.word());
+        self.health.metrics.count(&self.health.metrics.plans, "cause", cause);
+        match result {
+            Ok(planned) => {
+                self.health.metrics.solved(planned.millis);
+                let (millis, late) = (planned.millis, planned.plan.summary.late);
+                let (jobs, because) = (planned.plan.releases.len(), changes::sentence(&planned.changes));
+                tracing::info!(plan = name, cause, jobs, late, millis, because, "planned");
+                (scope.planned, scope.failed) = (Some(Arc::new(planned)), None);
+                scope.inherited.clear();
+            }
+            Err(why) => {
+                tracing::error!(plan = name, why, "planning failed");
+                scope.failed.get_or_insert((self.settings.clock.now(), String::new())).1 = why;
+            }
+        }
+    }
+
+    pub(super) fn decide(&mut self, now: Timestamp, patience: &Patience) -> Turn {
+        let (slos, reservations) = self.rows.read(|rows| {
+            let (mut slos, mut given) = (Vec::new(), Vec::new());
+            for row in rows {
+                slos.extend(Slo::of(row));
+                given.extend(reservations::of(row));
+            }
+            (slos, given)
+        });
+        let slos = self.as_told(slos, now);
+        let sight = Sight {
+            now,
+            settings: &self.settings,
+            reservations: &reservations,
+            slos: &slos,
+            plans_known: self.rows.state(capacity_plan::KIND) == State::Listed,
+            since: self.since,
+        };
+        let both = self.scopes.iter_mut().filter_map(|(name, scope)| Some((scope, &self.seen.get(name)?.1)));
+        let mut seen: Vec<Seen<'_>> = both.map(|(scope, assembled)| Seen { scope, assembled }).collect();
+        let turn = turn::decide(&mut seen, &sight, patience);
+        self.measure(&turn, now);
+        turn
+    }
+
+    /// What was told a moment ago counts as told, until the watch brings it back.
+    pub(super) fn as_told(&mut self, mut slos: Vec<Slo>, now: Timestamp) -> Vec<Slo> {
+        let fresh = self.settings.clock.span(Seconds(10));
+        self.slo_told.retain(|_, (at, _)| now - *at < fresh);
+        for slo in &mut slos {
+            if let Some((_, told)) = self.slo_told.get(&(slo.namespace.clone(), slo.name.clone())) {
+                slo.status.clone_from(told);
+            }
+        }
+        slos
+    }
+
+    pub(super) fn measure(&self, turn: &Turn, now: Timestamp) {
+        let metrics = &self.health.metrics;
+        metrics.gates_held.set(i64::try_from(turn.gates).unwrap_or(i64::MAX));
+        let plans = || self.scopes.values().filter_map(|scope| scope.planned.as_deref()).map(|planned| &planned.plan);
+        let of = |verdict: Verdict| plans().flat_map(|plan| &plan.releases).filter(|it| it.verdict == verdict).count();
+        metrics.late.set(i64::try_from(of(Verdict::Late)).unwrap_or(i64::MAX));
+        metrics.at_risk.set(i64::try_from(of(Verdict::AtRisk)).unwrap_or(i64::MAX));
+        let made = plans().map(|plan| plan.now).min();
+        metrics.plan_made.set(made.map_or(0, |made| made.0));
+        metrics.plan_age.set(made.map_or(0, |made| (now - made).0));
+        let gaps = plans().map(|plan| plan.quality.gap_millionths.and_then(|gap| i64::try_from(gap).ok()));
+        let gap = gaps.fold(Some(0), |worst: Option<i64>, gap| Some(worst?.max(gap?)));
+        metrics.gap_millionths.set(gap.unwrap_or(-1));
+    }
+}
