@@ -1,14 +1,14 @@
 //! What a turn of the loop writes, in the order in which it matters: gates, planned starts, statuses, the stored plan.
 
 use super::{Loop, Plan, WRITES};
+use crate::api::manifest::Manifest;
 use crate::cluster::Kind;
 use crate::controller::acts::{self, Ended, Fence};
 use crate::controller::plan_status::{Standing, plan_status};
+use crate::controller::rows::State;
 use crate::controller::settings::Patience;
 use crate::controller::turn::{self, Sight, Turn};
-use crate::controller::rows::State;
 use crate::controller::{events, stored, tenants};
-use crate::api::manifest::Manifest;
 use crate::units::Timestamp;
 
 impl Loop {
