@@ -10,3 +10,4 @@ mod wait;
 
 mod controller;
 mod crds;
+mod leases;

@@ -1,4 +1,4 @@
-//! The one control plane of this test binary.
+//! The control planes of this test binary.
 
 use std::sync::OnceLock;
 
@@ -15,6 +15,11 @@ fn runtime() -> &'static Runtime {
 async fn plane() -> &'static RwLock<Plane> {
     static PLANE: OnceCell<RwLock<Plane>> = OnceCell::const_new();
     PLANE.get_or_init(async || RwLock::new(start().await)).await
+}
+
+/// Runs a long test on a control plane of its own, beside those that want the first one for themselves.
+pub fn on_own_plane(test: impl AsyncFnOnce(&Plane)) {
+    runtime().block_on(async { test(&start().await).await });
 }
 
 /// Runs a test beside others.

@@ -18,7 +18,7 @@ use stagger::units::{Seconds, Timestamp};
 
 use crate::person::Person;
 use crate::plane::Plane;
-use crate::shared::on_plane;
+use crate::shared::on_own_plane;
 use crate::wait::until;
 use cases::{Case, NAMESPACE, Preemption, case};
 
@@ -146,8 +146,8 @@ fn taken(plane: &Plane) -> Vec<String> {
         .collect()
 }
 
-/// Plays the cases, and says in which Kueue did otherwise.
-async fn disagreements(plane: &Plane, cases: &[Case]) -> Vec<String> {
+/// Plays the cases, and says in which Kueue did otherwise, by their place.
+async fn disagreements(plane: &Plane, cases: &[Case]) -> BTreeMap<usize, String> {
     let person = &plane.admin;
     person.apply(&json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})).await;
 
@@ -218,23 +218,39 @@ async fn disagreements(plane: &Plane, cases: &[Case]) -> Vec<String> {
         }
     }
     wrong
-        .iter()
-        .map(|(one, text)| {
-            let case = &cases[*one];
-            let objects: Vec<String> = case.queues.iter().chain(&case.workloads).map(Value::to_string).collect();
-            format!("{}: {text}\n{}\nruntimes {:?}\n", case.name, objects.join("\n"), case.runtimes)
-        })
-        .collect()
 }
+
+/// A case in full, for whoever looks into it.
+fn told(case: &Case, text: &str) -> String {
+    let objects: Vec<String> = case.queues.iter().chain(&case.workloads).map(Value::to_string).collect();
+    format!("{}: {text}\n{}\nruntimes {:?}\n", case.name, objects.join("\n"), case.runtimes)
+}
+
+/// Kueue is not of one mind either: it looks at what is freed and at what becomes active while it is in the middle of a
+/// cycle, so two runs of one case may differ on a busy machine. What differs is played again by itself, so often.
+const AGAIN: u64 = 3;
 
 #[test]
 fn kueue_reserves_quota_for_whom_the_simulation_says_in_its_order() {
-    on_plane(async |plane| {
-        let cases: Vec<Case> = (0..200).map(|number| case("a", number, Preemption::Never)).collect();
-        let mut told = Vec::new();
-        for some in cases.chunks(TOGETHER) {
-            told.extend(disagreements(plane, some).await);
+    on_own_plane(async |plane| {
+        let numbers: Vec<u64> = (0..200).collect();
+        let mut open: Vec<(u64, String)> = Vec::new();
+        for some in numbers.chunks(TOGETHER) {
+            let cases: Vec<Case> = some.iter().map(|number| case("a", *number, Preemption::Never)).collect();
+            let differ = disagreements(plane, &cases).await;
+            open.extend(differ.into_iter().map(|(one, text)| (some[one], told(&cases[one], &text))));
         }
-        assert!(told.is_empty(), "{} of {} cases differ\n{}", told.len(), cases.len(), told.join("\n"));
+        for round in 0..AGAIN {
+            let mut still = Vec::new();
+            for (number, before) in open {
+                let again = [case(&format!("again{round}-"), number, Preemption::Never)];
+                if let Some(text) = disagreements(plane, &again).await.remove(&0) {
+                    still.push((number, format!("{before}and again: {text}\n")));
+                }
+            }
+            open = still;
+        }
+        let texts: Vec<String> = open.into_iter().map(|(_, text)| text).collect();
+        assert!(texts.is_empty(), "{} of {} cases differ each time\n{}", texts.len(), numbers.len(), texts.join("\n"));
     });
 }

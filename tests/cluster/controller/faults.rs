@@ -43,7 +43,7 @@ async fn day(stage: &mut Stage<'_>, breaks: impl AsyncFnOnce(&mut Stage<'_>)) {
 #[test]
 fn the_leader_is_killed_and_started_again() {
     alone_on_plane(async |plane| {
-        let mut stage = Stage::set(plane, "killed-leader", &[("killed-leader", 4)], 120).await;
+        let mut stage = Stage::set(plane, "killed-leader", &[("killed-leader", 4)], 240).await;
         day(&mut stage, async |stage| stage.controller.again()).await;
     });
 }
@@ -51,7 +51,7 @@ fn the_leader_is_killed_and_started_again() {
 #[test]
 fn kueue_is_killed_and_started_again() {
     alone_on_plane(async |plane| {
-        let mut stage = Stage::set(plane, "killed-kueue", &[("killed-kueue", 4)], 120).await;
+        let mut stage = Stage::set(plane, "killed-kueue", &[("killed-kueue", 4)], 240).await;
         day(&mut stage, async |stage| {
             stage.plane.kueue.lock().expect("no test breaks the lock").again();
             let health = &stage.plane.kueue_health;
@@ -64,7 +64,7 @@ fn kueue_is_killed_and_started_again() {
 #[test]
 fn the_api_server_and_its_store_are_killed_and_started_again() {
     alone_on_plane(async |plane| {
-        let mut stage = Stage::set(plane, "killed-api", &[("killed-api", 4)], 120).await;
+        let mut stage = Stage::set(plane, "killed-api", &[("killed-api", 4)], 240).await;
         day(&mut stage, async |stage| {
             stage.plane.etcd.lock().expect("no test breaks the lock").again();
             stage.plane.apiserver.lock().expect("no test breaks the lock").again();

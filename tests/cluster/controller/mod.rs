@@ -3,9 +3,11 @@
 //! Hours are rehearsed: the controller's clock shows noon when the test begins and runs faster, and KWOK's pods run as long
 //! as an hour lasts by that clock.
 
-mod adherence;
+mod alone;
 mod faults;
 mod noon;
+mod sixty;
+mod told;
 
 use std::path::Path;
 use std::time::Duration;
@@ -34,6 +36,8 @@ struct Stage<'a> {
     plane: &'a Plane,
     name: String,
     clock: Clock,
+    /// The clock as a flag.
+    rehearsal: String,
     speed: i64,
     metrics: String,
     controller: Part,
@@ -91,7 +95,7 @@ impl<'a> Stage<'a> {
         ];
         let program = Path::new(env!("CARGO_BIN_EXE_stagger"));
         let controller = Part::start(&format!("controller-{name}"), program, flags.to_vec(), &plane.folder);
-        Self { plane, name: name.to_owned(), clock, speed, metrics, controller }
+        Self { plane, name: name.to_owned(), clock, rehearsal, speed, metrics, controller }
     }
 
     /// Waits until the controller leads and has looked.
@@ -130,6 +134,10 @@ impl<'a> Stage<'a> {
 
     async fn workloads(&self) -> Vec<Value> {
         self.plane.admin.listed(KUEUE, "Workload", &self.name).await.unwrap_or_default()
+    }
+
+    fn rehearsal(&self) -> &str {
+        &self.rehearsal
     }
 
     /// An hour by the controller's clock.

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use stagger::units::Timestamp;
 
 use super::{KUEUE, NOON, Stage, condition, owner};
-use crate::shared::on_plane;
+use crate::shared::alone_on_plane;
 
 /// When each job's quota was reserved and when it had finished, by the controller's clock; and the most GPUs held at once.
 pub struct Day {
@@ -47,8 +47,8 @@ pub async fn played(stage: &mut Stage<'_>, jobs: usize, queues: &[&str], bound: 
 
 #[test]
 fn two_start_at_noon_and_two_when_these_have_ended() {
-    on_plane(async |plane| {
-        let mut stage = Stage::set(plane, "noon", &[("noon", 4)], 120).await;
+    alone_on_plane(async |plane| {
+        let mut stage = Stage::set(plane, "noon", &[("noon", 4)], 180).await;
         plane.admin.apply(&stage.slo("evals", Timestamp(NOON.0 + 5 * 3600), 60)).await;
         for at in 1..=4 {
             let made = plane.admin.create(&stage.job(&format!("eval-{at}"), "noon", 2, 60)).await;
@@ -61,7 +61,7 @@ fn two_start_at_noon_and_two_when_these_have_ended() {
         assert_eq!(day.peak, 4, "never more than there is");
         let mut starts: Vec<i64> = day.reserved.values().map(|at| (at.0 - NOON.0) / 60).collect();
         starts.sort_unstable();
-        // By a clock that runs 120 times as fast, a second is two minutes.
+        // By a clock that runs 180 times as fast, a second is three minutes.
         assert!(starts[1] <= 20, "two start at noon: {starts:?}");
         assert!(starts[2] >= 60 && starts[3] <= 95, "two start when these have ended: {starts:?}");
         assert!(day.finished.values().all(|at| at.0 <= NOON.0 + 5 * 3600), "all are in time: {:?}", day.finished);

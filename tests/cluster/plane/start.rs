@@ -4,6 +4,7 @@ use std::fs;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use super::built::Built;
@@ -93,13 +94,12 @@ pub async fn start() -> Plane {
 /// A folder of this process; what earlier ones left behind is removed.
 fn folder() -> PathBuf {
     let root = std::env::temp_dir().join("stagger-control-plane");
-    let mut number = 0;
+    static PLANES: AtomicUsize = AtomicUsize::new(0);
+    let number = PLANES.fetch_add(1, Ordering::Relaxed);
     for entry in fs::read_dir(&root).into_iter().flatten().flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
         let owner = name.split('-').next().unwrap_or_default().to_owned();
-        if owner == std::process::id().to_string() {
-            number += 1;
-        } else if !Path::new("/proc").join(&owner).exists() {
+        if !Path::new("/proc").join(&owner).exists() {
             // Another process may be removing it too.
             drop(fs::remove_dir_all(entry.path()));
         }
