@@ -27,13 +27,19 @@ demo: prerequisites ## Build stagger, then plan a realistic day in the terminal 
 second-opinion: ## Make the virtual environment of the second opinion (CP-SAT), once
 	@tools/venv.sh >/dev/null || [ $$? -eq 3 ]
 
+# Pods of the tests run the binary that cargo builds for them, with its libraries; with STAGGER_IMAGE_BINARY another one,
+# such as what `make release` builds.
 .PHONY: test
-test: prerequisites second-opinion check-pure control-plane ## Run every test, with a real API server and Kueue on this machine
+test: prerequisites second-opinion node-prerequisites check-pure control-plane ## Run every test, with a real API server, Kueue and, as root, a node on this machine
 	cargo test --release
 
 .PHONY: control-plane
 control-plane: ## Compile etcd, Kubernetes, Kueue and KWOK for the cluster tests, where they are missing
 	@tools/control-plane.sh >/dev/null
+
+.PHONY: node-prerequisites
+node-prerequisites: ## Check for what a node with real pods needs; install it where that is possible, else those tests are skipped
+	@tools/node-prerequisites.sh
 
 .PHONY: cluster
 cluster: prerequisites control-plane ## Run that control plane for a person, with four gated jobs loaded, until Ctrl-C

@@ -11,3 +11,4 @@ mod wait;
 mod controller;
 mod crds;
 mod leases;
+mod node;

@@ -7,7 +7,8 @@ use tokio::sync::{OnceCell, RwLock};
 
 use crate::plane::{Plane, start};
 
-fn runtime() -> &'static Runtime {
+/// The threads of all tests.
+pub fn runtime() -> &'static Runtime {
     static RUNTIME: OnceLock<Runtime> = OnceLock::new();
     RUNTIME.get_or_init(|| Builder::new_multi_thread().enable_all().build().expect("a runtime can be made"))
 }

@@ -1,6 +1,7 @@
 //! Kueue as a process beside the API server, with its webhooks called by address instead of through a Service.
 
 use std::fs;
+use std::net::Ipv4Addr;
 use std::path::Path;
 use std::time::Duration;
 
@@ -9,6 +10,7 @@ use serde_json::{Value, json};
 use super::built::Built;
 use super::keeper::Part;
 use super::pki::Authority;
+use super::site::Site;
 use super::start::port;
 use crate::person::{Person, documents};
 use crate::wait::until;
@@ -25,24 +27,19 @@ const METRICS_CERTIFICATES: &str = "/etc/kueue/metrics/certs";
 /// Starts Kueue and registers it; the running part and the address of its health endpoint.
 pub async fn start(
     built: &Built,
-    folder: &Path,
+    site: &Site,
     admin: &Person,
     authority: &Authority,
     server: &str,
 ) -> (Part, String) {
     let (webhook, health) = (port(), port());
-    let certificates = folder.join("kueue");
-    for place in [&certificates, Path::new(METRICS_CERTIFICATES)] {
-        fs::create_dir_all(place).unwrap_or_else(|error| {
-            panic!(
-                "{} cannot be made ({error}); Kueue reads its certificate there, so run the tests as root",
-                place.display()
-            )
-        });
-        authority.server(place, &[]);
-    }
+    let certificates = site.folder.join("kueue");
+    fs::create_dir_all(&certificates).expect("the plane's folder can be written");
+    authority.server(&certificates, &[]);
+    metrics_certificates(&certificates);
     let bundle = base64(authority.pem().as_bytes());
-    let config = |path: &str| json!({"url": format!("https://127.0.0.1:{webhook}{path}"), "caBundle": bundle});
+    let address = site.address;
+    let config = |path: &str| json!({"url": format!("https://{address}:{webhook}{path}"), "caBundle": bundle});
 
     // 1. Its kinds and its namespace.
     let mut definitions = documents(&built.manifests("kueue", "crds"));
@@ -60,15 +57,15 @@ pub async fn start(
     let kubeconfig = authority.bearer(server, "kueue", &token);
 
     // 2. The process.
-    let file = folder.join("kueue.yaml");
-    fs::write(&file, configuration(webhook, health, &certificates)).expect("the configuration can be written");
+    let file = site.folder.join("kueue.yaml");
+    fs::write(&file, configuration(address, webhook, health, &certificates)).expect("the configuration can be written");
     let flags = vec![
         format!("--config={}", file.display()),
         format!("--kubeconfig={}", kubeconfig.display()),
         "--zap-log-level=2".to_owned(),
     ];
-    let mut part = Part::start("kueue", &built.program("kueue", "kueue"), flags, folder);
-    let health = format!("127.0.0.1:{health}");
+    let mut part = site.start("kueue", &built.program("kueue", "kueue"), flags);
+    let health = format!("{address}:{health}");
     until("Kueue is ready", Duration::from_secs(120), async || {
         if let Some(status) = part.ended() {
             panic!("Kueue ended with {status}:\n{}", part.tail());
@@ -123,15 +120,32 @@ fn is_for(hook: &Value, name: &str) -> bool {
     hook == format!("m{name}.kb.io") || hook == format!("v{name}.kb.io")
 }
 
-fn configuration(webhook: u16, health: u16, certificates: &Path) -> String {
+/// Puts a certificate where Kueue looks for one whatever its configuration says. Nobody checks it, so any will do; a pair
+/// that is there stays, for another Kueue may be reading it.
+fn metrics_certificates(from: &Path) {
+    let place = Path::new(METRICS_CERTIFICATES);
+    let of = from.parent().and_then(Path::file_name).unwrap_or_default().display();
+    let new = place.with_file_name(format!("new-{of}"));
+    // The pair appears whole or not at all: a folder takes the place of none or of an empty one.
+    let made = fs::create_dir_all(&new)
+        .and_then(|()| fs::copy(from.join("tls.crt"), new.join("tls.crt")))
+        .and_then(|_| fs::copy(from.join("tls.key"), new.join("tls.key")))
+        .and_then(|_| fs::rename(&new, place));
+    drop(fs::remove_dir_all(&new));
+    if let Err(error) = made {
+        assert!(place.join("tls.key").exists(), "{METRICS_CERTIFICATES} cannot be written ({error}); run as root");
+    }
+}
+
+fn configuration(address: Ipv4Addr, webhook: u16, health: u16, certificates: &Path) -> String {
     format!(
         "apiVersion: config.kueue.x-k8s.io/v1beta2
 kind: Configuration
 namespace: kueue-system
 leaderElection: {{leaderElect: false}}
-metrics: {{bindAddress: \"127.0.0.1:{metrics}\"}}
-health: {{healthProbeBindAddress: \"127.0.0.1:{health}\"}}
-webhook: {{host: 127.0.0.1, port: {webhook}, certDir: {certificates}}}
+metrics: {{bindAddress: \"{address}:{metrics}\"}}
+health: {{healthProbeBindAddress: \"{address}:{health}\"}}
+webhook: {{host: {address}, port: {webhook}, certDir: {certificates}}}
 internalCertManagement: {{enable: false}}
 clientConnection: {{qps: 200, burst: 400}}
 manageJobsWithoutQueueName: false

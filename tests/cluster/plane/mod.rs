@@ -1,23 +1,27 @@
 //! A real control plane on this machine: etcd, kube-apiserver, controller-manager, scheduler, Kueue and KWOK.
 //!
 //! The parts are compiled once per machine by `tools/control-plane.sh`. They listen on free loopback ports, keep everything in
-//! one temporary folder, and end with this process. Deliberately absent: nodes whose pods truly run.
+//! one temporary folder, and end with this process. Deliberately absent: nodes whose pods truly run; `node` puts one under
+//! such a plane, in namespaces of its own.
 
 mod built;
 mod keeper;
 mod kueue;
 mod kwok;
 mod pki;
+mod site;
 mod start;
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
+pub use built::Built;
 pub use keeper::Part;
 pub use kueue::base64;
 pub use kwok::RUNS_FOR;
 pub use pki::Authority;
-pub use start::{port, start};
+pub use site::Site;
+pub use start::{control, folder, port, start};
 
 use crate::person::Person;
 
@@ -34,7 +38,8 @@ pub struct Plane {
     pub controllers: Mutex<Part>,
     pub scheduler: Mutex<Part>,
     pub kueue: Mutex<Part>,
-    pub kwok: Mutex<Part>,
+    /// What runs or plays the nodes.
+    pub nodes: Mutex<Vec<Part>>,
     /// Where Kueue answers `/readyz`.
     pub kueue_health: String,
 }

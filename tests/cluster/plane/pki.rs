@@ -12,6 +12,8 @@ use rcgen::{
 /// The authority of one plane, with its folder.
 pub struct Authority {
     folder: PathBuf,
+    /// Where its servers are found.
+    address: Ipv4Addr,
     issuer: Issuer<'static, KeyPair>,
     pem: String,
 }
@@ -27,7 +29,7 @@ fn named(common: &str, groups: &[&str]) -> DistinguishedName {
 
 impl Authority {
     /// A new authority; writes `ca.crt`, and `accounts.crt` and `accounts.key` for ServiceAccount tokens.
-    pub fn new(folder: &Path) -> Self {
+    pub fn new(folder: &Path, address: Ipv4Addr) -> Self {
         let mut params = CertificateParams::default();
         params.distinguished_name = named("test control plane", &[]);
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -37,7 +39,7 @@ impl Authority {
         let pem = params.self_signed(&key).expect("an authority signs itself").pem();
         write(&folder.join("ca.crt"), &pem);
         write(&folder.join("ca.key"), &key.serialize_pem());
-        let authority = Self { folder: folder.to_owned(), issuer: Issuer::new(params, key), pem };
+        let authority = Self { folder: folder.to_owned(), address, issuer: Issuer::new(params, key), pem };
         let accounts = CertificateParams::default();
         authority.sign(&accounts, &folder.join("accounts.crt"), &folder.join("accounts.key"));
         authority
@@ -52,7 +54,8 @@ impl Authority {
     pub fn server(&self, folder: &Path, names: &[&str]) {
         let names = ["localhost"].iter().chain(names).map(|name| (*name).to_owned());
         let mut params = CertificateParams::new(names.collect::<Vec<_>>()).expect("the names are DNS names");
-        let addresses = [Ipv4Addr::LOCALHOST, Ipv4Addr::new(10, 0, 0, 1), Ipv4Addr::new(10, 88, 0, 1)];
+        // The second is the Service `kubernetes`.
+        let addresses = [Ipv4Addr::LOCALHOST, Ipv4Addr::new(10, 0, 0, 1), self.address];
         params.subject_alt_names.extend(addresses.map(|address| SanType::IpAddress(IpAddr::V4(address))));
         params.distinguished_name = named("test server", &[]);
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];

@@ -1,15 +1,15 @@
 //! Starting the parts in order, each when what it needs answers.
 
 use std::fs;
-use std::net::TcpListener;
+use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use super::built::Built;
-use super::keeper::Part;
 use super::pki::Authority;
+use super::site::Site;
 use super::{Plane, audit_file, kueue, kwok};
 use crate::person::Person;
 use crate::wait::until;
@@ -35,21 +35,30 @@ pub fn port() -> u16 {
     listener.local_addr().expect("a listener has an address").port()
 }
 
-/// Starts every part and waits until all answer.
+/// Starts every part and waits until all answer; KWOK plays the nodes.
 pub async fn start() -> Plane {
     let built = Built::find();
     let folder = folder();
-    let authority = Authority::new(&folder);
+    let mut plane = control(&built, &Site::here(&folder)).await;
+    let kwok = kwok::start(&built, &folder, &plane.admin);
+    plane.nodes.get_mut().expect("nobody else has the plane yet").push(kwok);
+    plane
+}
+
+/// Starts what controls nodes, and Kueue, at `site`.
+pub async fn control(built: &Built, site: &Site) -> Plane {
+    let folder = site.folder.clone();
+    let authority = Authority::new(&folder, site.address);
     authority.server(&folder, &["kubernetes", "kubernetes.default", "kubernetes.default.svc"]);
 
     // 1. The store and the API server.
     let (store, peer, secure) = (port(), port(), port());
-    let etcd = Part::start("etcd", &built.program("etcd", "etcd"), etcd_flags(&folder, store, peer), &folder);
+    let etcd = site.start("etcd", &built.program("etcd", "etcd"), etcd_flags(site, store, peer));
     fs::write(folder.join("audit.yaml"), AUDIT).expect("the audit policy can be written");
-    let program = built.program("kubernetes", "kube-apiserver");
-    let mut apiserver = Part::start("kube-apiserver", &program, apiserver_flags(&folder, store, secure), &folder);
-    let server = format!("https://127.0.0.1:{secure}");
+    let server = format!("https://{}:{secure}", site.address);
     let admin = Person::new("admin", authority.kubeconfig(&server, "admin", &["system:masters"])).await;
+    let program = built.program("kubernetes", "kube-apiserver");
+    let mut apiserver = site.start("kube-apiserver", &program, apiserver_flags(site, store, secure));
     until("the API server is ready", PATIENCE, async || {
         if let Some(status) = apiserver.ended() {
             panic!("kube-apiserver ended with {status}:\n{}", apiserver.tail());
@@ -60,22 +69,13 @@ pub async fn start() -> Plane {
 
     // 2. What makes pods of jobs and places them.
     let config = admin.kubeconfig().display().to_string();
-    let controllers = Part::start(
-        "kube-controller-manager",
-        &built.program("kubernetes", "kube-controller-manager"),
-        controllers_flags(&folder, &config),
-        &folder,
-    );
-    let scheduler = Part::start(
-        "kube-scheduler",
-        &built.program("kubernetes", "kube-scheduler"),
-        scheduler_flags(&config),
-        &folder,
-    );
+    let program = built.program("kubernetes", "kube-controller-manager");
+    let controllers = site.start("kube-controller-manager", &program, controllers_flags(&folder, &config));
+    let scheduler =
+        site.start("kube-scheduler", &built.program("kubernetes", "kube-scheduler"), scheduler_flags(&config));
 
-    // 3. Kueue, and nodes.
-    let (kueue, kueue_health) = kueue::start(&built, &folder, &admin, &authority, &server).await;
-    let kwok = kwok::start(&built, &folder, &admin);
+    // 3. Kueue.
+    let (kueue, kueue_health) = kueue::start(built, site, &admin, &authority, &server).await;
     Plane {
         folder,
         authority,
@@ -86,13 +86,13 @@ pub async fn start() -> Plane {
         controllers: Mutex::new(controllers),
         scheduler: Mutex::new(scheduler),
         kueue: Mutex::new(kueue),
-        kwok: Mutex::new(kwok),
+        nodes: Mutex::new(Vec::new()),
         kueue_health,
     }
 }
 
 /// A folder of this process; what earlier ones left behind is removed.
-fn folder() -> PathBuf {
+pub fn folder() -> PathBuf {
     let root = std::env::temp_dir().join("stagger-control-plane");
     static PLANES: AtomicUsize = AtomicUsize::new(0);
     let number = PLANES.fetch_add(1, Ordering::Relaxed);
@@ -113,10 +113,11 @@ fn words(flags: &[String]) -> Vec<String> {
     flags.iter().map(|flag| format!("--{flag}")).collect()
 }
 
-fn etcd_flags(folder: &Path, client: u16, peer: u16) -> Vec<String> {
-    let (client, peer) = (format!("http://127.0.0.1:{client}"), format!("http://127.0.0.1:{peer}"));
+fn etcd_flags(site: &Site, client: u16, peer: u16) -> Vec<String> {
+    let at = |port: u16| format!("http://{}:{port}", site.address);
+    let (client, peer) = (at(client), at(peer));
     words(&[
-        format!("data-dir={}", folder.join("etcd").display()),
+        format!("data-dir={}", site.folder.join("etcd").display()),
         format!("listen-client-urls={client}"),
         format!("advertise-client-urls={client}"),
         format!("listen-peer-urls={peer}"),
@@ -127,13 +128,17 @@ fn etcd_flags(folder: &Path, client: u16, peer: u16) -> Vec<String> {
     ])
 }
 
-fn apiserver_flags(folder: &Path, store: u16, secure: u16) -> Vec<String> {
-    let file = |name: &str| folder.join(name).display().to_string();
+fn apiserver_flags(site: &Site, store: u16, secure: u16) -> Vec<String> {
+    let file = |name: &str| site.folder.join(name).display().to_string();
+    let address: Ipv4Addr = site.address;
     words(&[
-        format!("etcd-servers=http://127.0.0.1:{store}"),
+        format!("etcd-servers=http://{address}:{store}"),
         format!("secure-port={secure}"),
-        "bind-address=127.0.0.1".to_owned(),
-        "advertise-address=127.0.0.1".to_owned(),
+        format!("bind-address={address}"),
+        format!("advertise-address={address}"),
+        // How it asks a kubelet for logs.
+        format!("kubelet-client-certificate={}", file("admin.crt")),
+        format!("kubelet-client-key={}", file("admin.key")),
         format!("cert-dir={}", file("apiserver-certificates")),
         format!("tls-cert-file={}", file("tls.crt")),
         format!("tls-private-key-file={}", file("tls.key")),
@@ -145,7 +150,7 @@ fn apiserver_flags(folder: &Path, store: u16, secure: u16) -> Vec<String> {
         "authorization-mode=Node,RBAC".to_owned(),
         "enable-admission-plugins=NodeRestriction".to_owned(),
         "allow-privileged=true".to_owned(),
-        format!("audit-log-path={}", audit_file(folder).display()),
+        format!("audit-log-path={}", audit_file(&site.folder).display()),
         format!("audit-policy-file={}", file("audit.yaml")),
         "audit-log-mode=blocking".to_owned(),
         // One or two tests must not throttle each other.

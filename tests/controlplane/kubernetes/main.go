@@ -2,13 +2,13 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 	"k8s.io/component-base/cli"
-	genericapiserver "k8s.io/apiserver/pkg/server"
 	apiserver "k8s.io/kubernetes/cmd/kube-apiserver/app"
 	controllermanager "k8s.io/kubernetes/cmd/kube-controller-manager/app"
 	proxy "k8s.io/kubernetes/cmd/kube-proxy/app"
@@ -26,7 +26,7 @@ func main() {
 	case "kube-scheduler":
 		command = scheduler.NewSchedulerCommand()
 	case "kubelet":
-		command = kubelet.NewKubeletCommand(genericapiserver.SetupSignalContext())
+		command = kubelet.NewKubeletCommand(context.Background()) // it listens for signals itself
 	case "kube-proxy":
 		command = proxy.NewProxyCommand()
 	default:
