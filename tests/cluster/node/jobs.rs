@@ -46,6 +46,9 @@ fn a_job_of_two_gpus_truly_runs_and_a_fifth_gpu_is_waited_for() {
         let ended = of("two").expect("the job had a pod");
         assert_eq!(ended["status"]["containerStatuses"][0]["state"]["terminated"]["exitCode"], 0, "{ended}");
         assert_eq!(of("five").expect("the job has a pod")["status"]["phase"], "Pending");
-        admin.delete(&json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "plain"}})).await.expect("gone");
+        admin
+            .delete(&json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "plain"}}))
+            .await
+            .expect("gone");
     });
 }

@@ -71,10 +71,7 @@ fn images(folder: &Path) -> Vec<PathBuf> {
         archive
     };
     let stagger = std::env::var_os(BINARY).map_or(PathBuf::from(env!("CARGO_BIN_EXE_stagger")), PathBuf::from);
-    vec![
-        built(PAUSE, &pause.join("Containerfile"), &binary),
-        built(STAGGER, &root.join("Containerfile"), &stagger),
-    ]
+    vec![built(PAUSE, &pause.join("Containerfile"), &binary), built(STAGGER, &root.join("Containerfile"), &stagger)]
 }
 
 fn must(command: &mut Command) {

@@ -25,13 +25,7 @@ const ACCOUNT: &str = "kueue-controller-manager";
 const METRICS_CERTIFICATES: &str = "/etc/kueue/metrics/certs";
 
 /// Starts Kueue and registers it; the running part and the address of its health endpoint.
-pub async fn start(
-    built: &Built,
-    site: &Site,
-    admin: &Person,
-    authority: &Authority,
-    server: &str,
-) -> (Part, String) {
+pub async fn start(built: &Built, site: &Site, admin: &Person, authority: &Authority, server: &str) -> (Part, String) {
     let (webhook, health) = (port(), port());
     let certificates = site.folder.join("kueue");
     fs::create_dir_all(&certificates).expect("the plane's folder can be written");
