@@ -145,7 +145,7 @@ impl Rows {
         for (_, row) in self.rows() {
             match row {
                 Row::Tenant(tenant) => tenants.push(tenant.clone()),
-                Row::Namespace(namespace) => namespaces.push(namespace.clone()),
+                Row::Namespace(namespace) => namespaces.push(Arc::clone(namespace)),
                 _ => {}
             }
         }

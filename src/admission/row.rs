@@ -19,7 +19,8 @@ pub const KUEUE: &str = "kueue.x-k8s.io";
 /// What one object says.
 #[derive(Debug, Clone)]
 pub enum Row {
-    Namespace(Namespace),
+    /// Shared with the directory, for there may be many.
+    Namespace(Arc<Namespace>),
     Tenant(Tenant),
     Plan(Box<CapacityPlanSpec>),
     /// A WorkloadSLO is there; its name is all that counts.
@@ -57,7 +58,7 @@ impl Row {
 /// When a field that counts cannot be read.
 pub fn row(object: &Manifest) -> Result<Option<Row>, Finding> {
     Ok(Some(match (object.group(), object.kind.as_str()) {
-        ("", "Namespace") => Row::Namespace(namespace(object)),
+        ("", "Namespace") => Row::Namespace(Arc::new(namespace(object))),
         (GROUP, tenant::KIND) => Row::Tenant(read_tenant(object)?),
         (GROUP, capacity_plan::KIND) => Row::Plan(Box::new(object.decode("/spec")?)),
         (GROUP, slo::KIND) => Row::Promise,

@@ -4,6 +4,7 @@
 //! is said to be so. Claims on a namespace are worked out when the directory changes, not when a request waits.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::object::{Metadata, Text};
 use super::owners::Climb;
@@ -37,7 +38,7 @@ pub struct Namespace {
 #[derive(Debug, Default)]
 pub struct Directory {
     tenants: Vec<Tenant>,
-    namespaces: BTreeMap<String, Namespace>,
+    namespaces: BTreeMap<String, Arc<Namespace>>,
     /// Per namespace that is claimed at all: indices into `tenants`, ascending.
     claims: BTreeMap<String, Vec<usize>>,
     /// Some tenant selects namespaces by label, so that an unknown namespace may be anybody's.
@@ -70,7 +71,8 @@ pub enum By {
 impl Directory {
     /// The directory of these tenants and namespaces. Tenants' names are unique.
     #[must_use]
-    pub fn new(mut tenants: Vec<Tenant>, namespaces: Vec<Namespace>) -> Self {
+    pub fn new(mut tenants: Vec<Tenant>, namespaces: Vec<impl Into<Arc<Namespace>>>) -> Self {
+        let namespaces: Vec<Arc<Namespace>> = namespaces.into_iter().map(Into::into).collect();
         tenants.sort_by(|a, b| a.id.cmp(&b.id));
         let mut claims: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
         // Most selectors name a label's value: those are asked of the namespaces that have it, and of no other.
@@ -115,7 +117,7 @@ impl Directory {
 
     /// Ascending by name.
     pub fn namespaces(&self) -> impl Iterator<Item = &Namespace> {
-        self.namespaces.values()
+        self.namespaces.values().map(Arc::as_ref)
     }
 
     /// The tenants that claim a namespace, ascending by name.
@@ -132,7 +134,7 @@ impl Directory {
 
     #[must_use]
     pub fn namespace(&self, name: &str) -> Option<&Namespace> {
-        self.namespaces.get(name)
+        self.namespaces.get(name).map(Arc::as_ref)
     }
 
     #[must_use]
