@@ -10,6 +10,7 @@ use super::shell::Shell;
 use super::{load, write};
 use crate::calendar;
 use crate::kueue::observed::{Observed, Standing};
+use crate::names::QueueName;
 use crate::report::table::{Align, Table};
 use crate::units::Timestamp;
 
@@ -90,7 +91,7 @@ pub(super) fn run(args: &GetArgs, shell: &Shell) -> Result<Exit, Failed> {
                     json!({
                         "workload": one.key.as_str(),
                         "kind": one.kind,
-                        "clusterQueue": one.queue.as_ref().map(|queue| queue.as_str()),
+                        "clusterQueue": one.queue.as_ref().map(QueueName::as_str),
                         "plannedStart": time(one.planned_start()),
                         "finishBy": time(one.due),
                         "held": one.is_gated(),

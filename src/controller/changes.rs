@@ -114,10 +114,7 @@ impl ChangeKind {
 #[must_use]
 pub fn sentence(changes: &[Change]) -> String {
     const SHOWN: usize = 3;
-    let one = |change: &Change| match change.subject.is_empty() {
-        true => change.kind.says().to_owned(),
-        false => format!("{} {}", change.subject, change.kind.says()),
-    };
+    let one = |change: &Change| format!("{} {}", change.subject, change.kind.says()).trim_start().to_owned();
     let shown = changes.iter().take(SHOWN).map(one).collect::<Vec<_>>().join("; ");
     match changes.len().checked_sub(SHOWN).filter(|more| *more > 0) {
         Some(more) => format!("{shown}; and {more} more"),

@@ -11,7 +11,7 @@ use super::planning::{Planned, Request};
 use super::settings::{Patience, Settings};
 use crate::api::capacity_plan::{CapacityPlanSpec, Mode};
 use crate::api::manifest::Manifest;
-use crate::kueue::observed::{Observed, Standing, by_key};
+use crate::kueue::observed::{Carrier, Observed, Standing, by_key};
 use crate::kueue::release::{Trouble, TroubleKind};
 use crate::kueue::{self, Assembled, Given, Outrun};
 use crate::names::{QueueName, WorkloadKey};
@@ -82,7 +82,7 @@ impl Scope {
 
     /// Notes since when things have been as they are.
     pub fn note(&mut self, observed: &BTreeMap<WorkloadKey, &Observed>, now: Timestamp) {
-        let loose = |one: &&Observed| one.standing == Standing::Waiting && !one.carriers.iter().any(|it| it.is_gated());
+        let loose = |one: &&Observed| one.standing == Standing::Waiting && !one.carriers.iter().any(Carrier::is_gated);
         let loose: BTreeSet<&WorkloadKey> = observed.iter().filter(|(_, one)| loose(one)).map(|(key, _)| key).collect();
         self.loose_since.retain(|key, _| loose.contains(key));
         for key in loose {

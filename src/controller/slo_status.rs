@@ -225,7 +225,12 @@ impl Conditions<'_, '_> {
         }
         match works.len() {
             0 => {
-                self.tell("ResolvedRefs", ConditionStatus::False, "NoWorkload", "no workload in this namespace matches")
+                self.tell(
+                    "ResolvedRefs",
+                    ConditionStatus::False,
+                    "NoWorkload",
+                    "no workload in this namespace matches",
+                );
             }
             1 => self.tell("ResolvedRefs", ConditionStatus::True, "Resolved", "it speaks for one workload"),
             many => {

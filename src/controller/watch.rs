@@ -116,6 +116,8 @@ fn told(error: &Error, kind: &Watched) -> ClusterError {
         Error::InitialListFailed(error) => ClusterError::of("list", &resource, error),
         Error::WatchStartFailed(error) | Error::WatchFailed(error) => ClusterError::of("watch", &resource, error),
         Error::WatchError(status) => ClusterError::of_status("watch", &resource, status),
-        other => ClusterError { kind: Kind::Unreadable, message: format!("failed to watch {resource}: {other}") },
+        Error::NoResourceVersion => {
+            ClusterError { kind: Kind::Unreadable, message: format!("failed to watch {resource}: {error}") }
+        }
     }
 }

@@ -82,7 +82,7 @@ async fn act(cluster: &Cluster, clock: &Clock, silence: Duration, nerves: &Nerve
     for (order, ended) in acts::release(cluster, orders, &Fence { leadership: None, epoch: 0 }).await {
         match ended {
             Ended::Done => {
-                tracing::warn!(workload = %order.key, silence = silence.as_secs(), "let go without a leader")
+                tracing::warn!(workload = %order.key, silence = silence.as_secs(), "let go without a leader");
             }
             Ended::Changed | Ended::Fenced => {}
             Ended::Failed(error) => tracing::warn!(workload = %order.key, %error, "could not be let go"),

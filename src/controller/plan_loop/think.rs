@@ -27,7 +27,9 @@ impl Loop {
                 }
                 self.learnt.forecast(&mut seen);
                 let kept = self.adherence.observe(&seen.observed, scope.enforces(), &self.settings.clock);
-                kept.into_iter().for_each(|kept| self.health.metrics.kept(kept));
+                for kept in kept {
+                    self.health.metrics.kept(kept);
+                }
                 self.seen.insert(name.clone(), (revision, seen));
             }
         }
@@ -133,8 +135,9 @@ impl Loop {
         let made = plans().map(|plan| plan.now).min();
         metrics.plan_made.set(made.map_or(0, |made| made.0));
         metrics.plan_age.set(made.map_or(0, |made| (now - made).0));
-        let gaps = plans().map(|plan| plan.quality.gap_millionths.and_then(|gap| i64::try_from(gap).ok()));
-        let gap = gaps.fold(Some(0), |worst: Option<i64>, gap| Some(worst?.max(gap?)));
+        // One plan without a bound, and nothing is known of all together.
+        let gaps: Option<Vec<u64>> = plans().map(|plan| plan.quality.gap_millionths).collect();
+        let gap = gaps.and_then(|gaps| i64::try_from(gaps.into_iter().max().unwrap_or(0)).ok());
         metrics.gap_millionths.set(gap.unwrap_or(-1));
     }
 }

@@ -34,7 +34,7 @@ fn a_job_and_its_workload_are_one() {
     assert_eq!(one.standing, Standing::Waiting);
     assert!(one.is_gated());
     assert_eq!(one.planned_start(), Some(at(60)));
-    assert_eq!(one.queue.as_ref().map(|queue| queue.as_str()), Some("batch"));
+    assert_eq!(one.queue.as_ref().map(stagger::names::QueueName::as_str), Some("batch"));
     assert_eq!(one.slo, Some(("evals".to_owned(), "evals".to_owned())));
     assert_eq!(one.due, Some(at(300)));
     // The gate goes from the Job; Kueue passes it on.

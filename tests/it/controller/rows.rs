@@ -23,7 +23,9 @@ fn a_relist_takes_effect_when_it_is_complete() {
     let jobs: Vec<_> = fake.jobs.iter().map(job_row).collect();
     let (rows, kind) = (Rows::default(), place("Job"));
     rows.take(kind, Change::Begin);
-    jobs.iter().for_each(|job| rows.take(kind, Change::Listed(job.clone())));
+    for job in &jobs {
+        rows.take(kind, Change::Listed(job.clone()));
+    }
     assert!(rows.is_empty());
     rows.take(kind, Change::Complete);
     assert_eq!(names(&rows), ["eval-1", "eval-2", "eval-3", "eval-4"]);
