@@ -9,7 +9,7 @@ mod instance;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use stagger::clock::Stopwatch;
-use stagger::plan::proposal::{Level, LevelName};
+use stagger::plan::proposal::{Level, LevelName, Release};
 use stagger::plan::snapshot::{Objective, Policy, Snapshot};
 use stagger::plan::watch::{Progress, Watch};
 use stagger::plan::{Plan, propose};
@@ -34,7 +34,7 @@ impl Watch for Clock {
         false
     }
     fn progress(&self, _progress: &Progress) {}
-    fn first_plan(&self, _plan: &Plan) {
+    fn first_plan(&self, _releases: &[Release]) {
         self.first_micros.store(self.since.micros(), Ordering::Relaxed);
     }
 }

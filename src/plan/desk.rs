@@ -272,14 +272,16 @@ fn cut(interruption: &Interruption) -> Option<Cut> {
 }
 
 fn lane_uses(snapshot: &Snapshot, policy: &Policy, base: &Timeline) -> Vec<Vec<Option<Vec<Use>>>> {
-    let lane_of_cell: HashMap<u32, usize> =
-        base.exact.lanes.iter().enumerate().map(|(index, lane)| (lane.cell.0, index)).collect();
+    let mut lane_of_cell: Vec<Option<usize>> = vec![None; snapshot.cells.len()];
+    for (index, lane) in base.exact.lanes.iter().enumerate() {
+        lane_of_cell[lane.cell.0 as usize] = Some(index);
+    }
     let of_option = |workload: &Workload, option: &RunOption| {
         let uses: Option<Vec<Use>> = option
             .uses
             .iter()
             .map(|(cell, amount)| {
-                let lane = *lane_of_cell.get(&cell.0)?;
+                let lane = lane_of_cell[cell.0 as usize]?;
                 Some(Use { lane, path: base.exact.lanes[lane].path_of(workload.queue)?, amount: amount.0 })
             })
             .collect();

@@ -4,7 +4,7 @@
 //! that no sum of soft losses reaches: comparing packed losses is comparing the two levels in order, exactly.
 
 use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{Hash, Hasher};
 
 use crate::plan::grid::{Grid, Rounding};
 use crate::plan::lane::{ExactLanes, Lane, Row};
@@ -200,7 +200,7 @@ struct Classes {
 impl Classes {
     /// The class of a job of this queue, a new one if it is like none before it.
     fn of(&mut self, job: &Job, queue: NodeId, snapshot: &Snapshot, before: &[Job]) -> usize {
-        let mut hasher = DefaultHasher::new();
+        let mut hasher = Fold::default();
         (queue, job.release, job.weight, &job.grades, job.outside, job.split).hash(&mut hasher);
         for option in &job.options {
             (option.length, &option.uses).hash(&mut hasher);
@@ -213,6 +213,40 @@ impl Classes {
         known.push(before.len());
         self.count += 1;
         self.count - 1
+    }
+}
+
+/// A hash of whole numbers, one multiplication each: jobs are many, and a clash only costs a comparison.
+#[derive(Default)]
+struct Fold(u64);
+
+impl Fold {
+    fn fold(&mut self, number: u64) {
+        self.0 = (self.0.rotate_left(5) ^ number).wrapping_mul(0x517C_C1B7_2722_0A95);
+    }
+}
+
+impl Hasher for Fold {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.fold(u64::from(*byte)));
+    }
+    fn write_u32(&mut self, number: u32) {
+        self.fold(u64::from(number));
+    }
+    fn write_u64(&mut self, number: u64) {
+        self.fold(number);
+    }
+    fn write_i64(&mut self, number: i64) {
+        self.fold(number.cast_unsigned());
+    }
+    fn write_usize(&mut self, number: usize) {
+        self.fold(u64::try_from(number).unwrap_or(u64::MAX));
+    }
+    fn write_isize(&mut self, number: isize) {
+        self.write_usize(number.cast_unsigned());
     }
 }
 

@@ -19,7 +19,7 @@ use crate::plan::effort::Effort;
 use crate::plan::exhaust::{self, Tried};
 use crate::plan::explain;
 use crate::plan::greedy::{Order, PORTFOLIO, greedy};
-use crate::plan::proposal::{LevelName, Plan, Proof as Kind, Status};
+use crate::plan::proposal::{LevelName, Plan, Proof as Kind, Status, Verdict};
 use crate::plan::snapshot::{Policy, Snapshot};
 use crate::plan::stand::{self, Stands};
 use crate::plan::watch::{Phase, Watch};
@@ -94,12 +94,15 @@ fn anew(desk: &Desk<'_>, goal: Goal, proof: &mut proof::Proof, effort: &mut Effo
     let (snapshot, policy) = (desk.snapshot, desk.policy);
     let first = greedy(&desk.model, Order::LatestStart);
     let greedy_stands = desk.stands(&first);
-    let draft = desk.draft(&greedy_stands, Vec::new());
-    effort.count(usize::try_from(draft.summary.late).unwrap_or(usize::MAX), snapshot.workloads.len());
-    effort.tell(Phase::Greedy, LevelName::HardMissed, i128::from(desk.model.unpack(first.loss).0), None);
-    if capacity_ok(snapshot, policy, &draft.releases).is_ok() {
-        effort.watch.first_plan(&draft);
+    let releases = stand::releases(snapshot, policy, &greedy_stands);
+    if capacity_ok(snapshot, policy, &releases).is_ok() {
+        effort.watch.first_plan(&releases);
     }
+    let late = releases.iter().filter(|release| release.verdict == Verdict::Late).count();
+    let nowhere =
+        greedy_stands.iter().zip(&snapshot.workloads).filter(|(stand, it)| stand.is_none() && it.due.is_some());
+    effort.count(late + nowhere.count(), snapshot.workloads.len());
+    effort.tell(Phase::Greedy, LevelName::HardMissed, i128::from(desk.model.unpack(first.loss).0), None);
     let mut stands = search_anew(desk, goal, first, proof, effort);
     if desk.model.jobs.iter().any(|job| job.split.is_some()) && stand::losses(snapshot, &stands) > desk.loss_floors() {
         // Work that may be split can give way to all other work and take the holes.

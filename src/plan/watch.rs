@@ -1,6 +1,6 @@
 //! Who watches a search: its budget, its stop signal, and its progress, all handed in.
 
-use crate::plan::proposal::{LevelName, Plan};
+use crate::plan::proposal::{LevelName, Release};
 
 /// A search's view of the outside: it never reads a clock or a signal itself.
 pub trait Watch: Sync {
@@ -10,8 +10,9 @@ pub trait Watch: Sync {
     fn stopped(&self) -> bool;
     /// Called at most a few times a second, from any thread of the search.
     fn progress(&self, progress: &Progress);
-    /// Called with the first complete plan that has passed `plan::check`, long before the search ends.
-    fn first_plan(&self, _plan: &Plan) {}
+    /// Called with the releases of the first complete plan, once they have passed `plan::check::capacity_ok`, long before
+    /// the search ends. Reasons and figures come with the last one.
+    fn first_plan(&self, _releases: &[Release]) {}
 }
 
 /// Where the search stands.

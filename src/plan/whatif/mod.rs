@@ -127,17 +127,19 @@ pub struct WhatIf {
 pub fn compare(question: &Question<'_>, tools: &Tools<'_>) -> WhatIf {
     let Question { snapshot, policy, measured, .. } = *question;
     let pace = Pace::new(tools);
-    let solve = |snapshot: &Snapshot, policy: &Policy| pace.solve(snapshot, policy);
-    let probe = |snapshot: &Snapshot, policy: &Policy| pace.probe(snapshot, policy);
+    let solve = |snapshot: &Snapshot, policy: &Policy| pace.plan(tools.solve, snapshot, policy);
+    let probe = |snapshot: &Snapshot, policy: &Policy| pace.plan(tools.probe, snapshot, policy);
     let tools = &Tools { solve: &solve, probe: &probe, ..*tools };
+    // A search for pools ends with its part, a row only with the whole.
+    let searching = &Tools { watch: &pace, ..*tools };
     let bench = Bench::new(policy, tools);
     let axes = pool::axes(snapshot, policy.promise);
-    let target = Target::new(snapshot, policy, axes.clone(), tools);
+    let target = Target::new(snapshot, policy, axes.clone(), searching);
     let mut left_out = Vec::new();
 
     // 1. Today. A plan that a closer look at the hard deadlines betters is bettered.
     (tools.begins)("today");
-    pace.share(10, 3);
+    pace.share(8, 3);
     bench.know(0, question.plan);
     let plan = today(question, &bench, &target);
     let base = Change::default();
@@ -150,7 +152,7 @@ pub fn compare(question: &Question<'_>, tools: &Tools<'_>) -> WhatIf {
     // 2. Options that somebody named.
     let named_max = question.changes.len().min(OPTIONS_MAX);
     for (at, change) in question.changes.iter().take(OPTIONS_MAX).enumerate() {
-        pace.share(35, named_max - at);
+        pace.share(28, named_max - at);
         if bench.stopped() {
             left_out.push(change.name.clone());
             continue;
@@ -161,17 +163,18 @@ pub fn compare(question: &Question<'_>, tools: &Tools<'_>) -> WhatIf {
 
     // 3. The smallest pool.
     (tools.begins)("smallest pool");
-    pace.share(50, 10 * axes.len().clamp(1, 3));
+    pace.share(42, 10 * axes.len().clamp(1, 3));
     let smallest = smallest::find(&target);
-    pace.share(60, 2);
+    let cut = pace.is_over();
+    pace.share(50, 2);
     if let Some(row) = smallest_row(question, &bench, &target, &smallest) {
         rows.insert(3, row);
-    } else if bench.stopped() {
+    } else if cut || bench.stopped() {
         left_out.push("smallestPool".to_owned());
     }
 
     // 4. and 5. Consistent rows, and what the last GPU of each is worth.
-    pace.share(70, rows.len());
+    pace.share(58, rows.len());
     for row in &mut rows {
         (tools.begins)(&format!("one GPU fewer: {}", row.option));
         row.marginal = marginal::of_row(&bench, tools.alone, row, &axes);
@@ -182,7 +185,7 @@ pub fn compare(question: &Question<'_>, tools: &Tools<'_>) -> WhatIf {
     let wanted = smallest.per_pool.first().and_then(|pool| pool.quantity);
     let curve = axes.first().filter(|_| !bench.stopped()).map(|main| {
         (tools.begins)("sizes of the pool");
-        pace.share(80, marginal::POINTS_TYPICAL);
+        pace.share(67, marginal::POINTS_TYPICAL);
         marginal::curve(&bench, snapshot, main, wanted)
     });
     for row in &mut rows {
@@ -191,7 +194,7 @@ pub fn compare(question: &Question<'_>, tools: &Tools<'_>) -> WhatIf {
 
     // 6. What to do.
     (tools.begins)("verdict");
-    pace.share(88, 16);
+    pace.share(75, 16);
     let verdict = verdict::find(question, &bench, &target, &smallest, &rows);
     if curve.is_none() && !axes.is_empty() {
         left_out.push("sizes of the pool".to_owned());
@@ -199,7 +202,7 @@ pub fn compare(question: &Question<'_>, tools: &Tools<'_>) -> WhatIf {
     // 7. What it rests on.
     (tools.begins)("what moves the verdict");
     pace.share(98, tornado::PROBES_TYPICAL);
-    let tornado = axes.first().filter(|_| !bench.stopped()).and_then(|main| tornado::find(question, tools, main));
+    let tornado = axes.first().filter(|_| !bench.stopped()).and_then(|main| tornado::find(question, searching, main));
     if tornado.is_none() && !axes.is_empty() {
         left_out.push("what moves the verdict".to_owned());
     }
