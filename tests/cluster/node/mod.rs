@@ -8,7 +8,10 @@ mod kubelet;
 mod runtime;
 mod space;
 
+mod installation;
 mod jobs;
+mod touchstone;
+mod webhook;
 
 use std::io::Write;
 use std::process::Command;

@@ -101,6 +101,9 @@ fn cable(first: u32) -> Ipv4Addr {
                 done.unwrap_or_else(|error| panic!("{device} gets no address: {error}"));
             }
         }
+        // A Service's address is nobody's: a packet to it needs a way to leave by before it is told where to go.
+        let way = ["route", "add", "default", "via", &ends[0].to_string()];
+        said(Command::new("nsenter").args(far).args(way)).unwrap_or_else(|error| panic!("no default route: {error}"));
         return ends[1];
     }
     panic!("no cable can be laid to the node: {last}");

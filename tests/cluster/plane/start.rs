@@ -137,6 +137,7 @@ fn apiserver_flags(site: &Site, store: u16, secure: u16) -> Vec<String> {
         format!("bind-address={address}"),
         format!("advertise-address={address}"),
         // How it asks a kubelet for logs.
+        "kubelet-preferred-address-types=InternalIP".to_owned(),
         format!("kubelet-client-certificate={}", file("admin.crt")),
         format!("kubelet-client-key={}", file("admin.key")),
         format!("cert-dir={}", file("apiserver-certificates")),

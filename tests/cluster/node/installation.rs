@@ -1,0 +1,116 @@
+//! An overlay of `deploy/kustomize` as it is shipped, with the image of the tests, applied to the real node.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::Node;
+use super::runtime::STAGGER;
+use crate::wait::until;
+
+pub const NAMESPACE: &str = "stagger-system";
+pub const DEPLOYMENTS: [&str; 3] = ["stagger-webhook", "stagger-controller", "stagger-watchdog"];
+const OURS: &str = "stagger.dev/v1alpha1";
+const TENANT: &str = "stagger.dev/tenant";
+const TENANT_UID: &str = "stagger.dev/tenant-uid";
+
+/// What was applied.
+pub struct Installation<'a> {
+    node: &'a Node,
+    folder: PathBuf,
+}
+
+impl<'a> Installation<'a> {
+    /// Applies an overlay with these patches and waits until its pods are ready.
+    pub fn apply(node: &'a Node, overlay: &str, patches: &Value) -> Self {
+        let base = Path::new(env!("CARGO_MANIFEST_DIR")).join("deploy/kustomize/overlays").join(overlay);
+        let folder = node.plane.folder.join(format!("overlay-{overlay}"));
+        fs::create_dir_all(&folder).expect("the plane's folder can be written");
+        let (image, tag) = STAGGER.split_once(':').expect("the image has a tag");
+        let kustomization = json!({
+            "apiVersion": "kustomize.config.k8s.io/v1beta1",
+            "kind": "Kustomization",
+            "resources": [relative(&folder, &base)],
+            "images": [{"name": "stagger", "newName": image, "newTag": tag}],
+            "patches": patches,
+        });
+        // JSON is YAML.
+        let file = folder.join("kustomization.yaml");
+        fs::write(file, kustomization.to_string()).expect("the plane's folder can be written");
+        let here = Self { node, folder };
+        here.must(&["apply", "--server-side", "-k", &here.folder.display().to_string()]);
+        for deployment in DEPLOYMENTS {
+            here.rolled_out(deployment);
+        }
+        here
+    }
+
+    /// Waits until the pods of a Deployment are those it asks for, and ready.
+    pub fn rolled_out(&self, deployment: &str) {
+        self.must(&["rollout", "status", &format!("deployment/{deployment}"), "-n", NAMESPACE, "--timeout=120s"]);
+    }
+
+    /// Runs kubectl, which must succeed.
+    pub fn must(&self, words: &[&str]) -> String {
+        self.node.kubectl(words).unwrap_or_else(|error| panic!("kubectl {words:?}: {error}\n{}", self.told()))
+    }
+
+    /// How things stand, for a failure's message.
+    pub fn told(&self) -> String {
+        let mut text = String::new();
+        let all = ["get", "pods,jobs,workloads", "-A", "-o", "wide"];
+        let events = ["get", "events", "-A", "--sort-by=.lastTimestamp"];
+        for words in [&all[..], &events[..]] {
+            text.push_str(&self.node.kubectl(words).unwrap_or_else(|error| error));
+        }
+        for deployment in DEPLOYMENTS {
+            let name = format!("deployment/{deployment}");
+            let log = self.node.kubectl(&["logs", &name, "-n", NAMESPACE, "--tail=30", "--all-pods=true"]);
+            text.push_str(&format!("\n{name}:\n{}", log.unwrap_or_else(|error| error)));
+        }
+        text
+    }
+
+    /// A tenant and its one namespace; when it returns, work there is stamped. Its name and UID.
+    pub async fn tenant(&self, tenant: &str, namespace: &str) -> (String, String) {
+        let admin = &self.node.plane.admin;
+        let spec = json!({"displayName": tenant, "namespaces": [namespace]});
+        let kind = json!({"apiVersion": OURS, "kind": "GpuTenant", "metadata": {"name": tenant}, "spec": spec});
+        let uid = admin.apply(&kind).await["metadata"]["uid"].as_str().expect("an object has a UID").to_owned();
+        admin.apply(&json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})).await;
+        let stamp = (tenant.to_owned(), uid);
+        let found = until("work is stamped", Duration::from_secs(60), async || {
+            let made = admin.dry_run(&pod(namespace)).await.map_err(|refused| refused.message)?;
+            if stamp_of(&made) == stamp { Ok(made) } else { Err(format!("{}\n{}", made["metadata"], self.told())) }
+        });
+        found.await;
+        stamp
+    }
+
+    /// Removes everything that was applied.
+    pub fn remove(self) {
+        // What a person who uninstalls does first.
+        self.must(&["delete", "capacityplans", "--all", "--timeout=60s"]);
+        self.must(&["delete", "-k", &self.folder.display().to_string(), "--timeout=120s"]);
+    }
+}
+
+/// The tenant and its UID that an object is stamped with.
+pub fn stamp_of(object: &Value) -> (String, String) {
+    let label = |key: &str| object["metadata"]["labels"][key].as_str().unwrap_or_default().to_owned();
+    (label(TENANT), label(TENANT_UID))
+}
+
+/// A pod that nobody places.
+pub fn pod(namespace: &str) -> Value {
+    json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"generateName": "plain-", "namespace": namespace},
+           "spec": {"restartPolicy": "Never", "schedulerName": "nobody", "containers": [{"name": "main", "image": "none"}]}})
+}
+
+/// kustomize takes no absolute paths.
+fn relative(from: &Path, to: &Path) -> String {
+    let up = "../".repeat(from.components().count() - 1);
+    format!("{up}{}", to.strip_prefix("/").unwrap_or(to).display())
+}

@@ -1,0 +1,83 @@
+//! The webhook as pods behind its Service, with its own account and under Pod Security `restricted`.
+
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::runtime::Handle;
+use tokio::sync::watch;
+use tokio::task::block_in_place;
+
+use super::installation::{Installation, NAMESPACE, pod, stamp_of};
+use super::{Node, alone_on_node};
+use crate::wait::until;
+
+const TEAM: &str = "pods-of-nlp";
+
+/// Creates pods one after the other until nobody tells any more, without keeping them; how many there were, and those that came
+/// through without a stamp or not at all.
+async fn creates(node: &Node, stamp: &(String, String), stop: watch::Receiver<()>) -> (usize, Vec<String>) {
+    let (mut count, mut lost) = (0, Vec::new());
+    while stop.has_changed().is_ok() {
+        count += 1;
+        match node.plane.admin.dry_run(&pod(TEAM)).await {
+            Ok(made) if stamp_of(&made) == *stamp => {}
+            Ok(made) => lost.push(format!("without a stamp: {}", made["metadata"])),
+            Err(refused) => lost.push(refused.message),
+        }
+    }
+    (count, lost)
+}
+
+#[test]
+fn the_webhook_runs_as_pods_that_restart_and_multiply_without_losing_a_request_and_leaves_a_working_cluster() {
+    alone_on_node(async |node| {
+        let admin = &node.plane.admin;
+        let here = Installation::apply(node, "protect", &json!([]));
+
+        // 1. As it is shipped, under what the namespace enforces.
+        let mut pods = admin.list("v1", "Pod", NAMESPACE).await;
+        pods.retain(|pod| pod["metadata"]["deletionTimestamp"].is_null());
+        let ours = |name: &str| {
+            pods.iter().filter(|pod| pod["metadata"]["labels"]["app.kubernetes.io/name"] == name).collect::<Vec<_>>()
+        };
+        assert_eq!(ours("stagger-webhook").len(), 2, "{}", here.told());
+        assert!(ours("stagger-webhook").iter().all(|pod| pod["spec"]["serviceAccountName"] == "stagger-webhook"));
+        let refused = admin.dry_run(&pod(NAMESPACE)).await.expect_err("a pod that may be root does not run there");
+        assert!(refused.message.contains("violates PodSecurity \"restricted:"), "{}", refused.message);
+
+        // 2. It stamps, and what it makes is a certificate that the API server trusts.
+        let stamp = here.tenant("nlp", TEAM).await;
+
+        // 3. Nothing is lost while pods are exchanged, and while there are more of them.
+        let (tell, told) = watch::channel(());
+        let (count, lost) = std::thread::scope(|scope| {
+            // kubectl waits, on a thread of its own; the requests go on until that has ended, in whatever way.
+            let here = &here;
+            let exchange = scope.spawn(move || {
+                let _ends = tell;
+                here.must(&["rollout", "restart", "deployment/stagger-webhook", "-n", NAMESPACE]);
+                here.rolled_out("stagger-webhook");
+                here.must(&["scale", "deployment/stagger-webhook", "-n", NAMESPACE, "--replicas=3"]);
+                here.rolled_out("stagger-webhook");
+            });
+            let seen = block_in_place(|| Handle::current().block_on(creates(node, &stamp, told)));
+            exchange.join().expect("pods were exchanged");
+            seen
+        });
+        until("three pods answer", Duration::from_secs(60), async || {
+            let slices = admin.list("discovery.k8s.io/v1", "EndpointSlice", NAMESPACE).await;
+            let endpoints = slices.iter().flat_map(|slice| slice["endpoints"].as_array().cloned().unwrap_or_default());
+            let ready = endpoints.filter(|endpoint| endpoint["conditions"]["ready"] == true).count();
+            if ready == 3 { Ok(()) } else { Err(format!("{ready} are ready")) }
+        })
+        .await;
+        assert!(lost.is_empty(), "{} of {count} were lost: {lost:#?}\n{}", lost.len(), here.told());
+        assert!(count > 50, "requests came all the while: {count}");
+
+        // 4. Uninstalled, it is not missed.
+        here.remove();
+        let made = admin.create(&pod(TEAM)).await.unwrap_or_else(|refused| panic!("{}", refused.message));
+        assert_eq!(stamp_of(&made), (String::new(), String::new()));
+        admin.delete(&json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": TEAM}})).await.expect("gone");
+    });
+}
