@@ -60,7 +60,8 @@ fn four_jobs_of_an_hour_take_turns_at_four_gpus_as_their_pods_own_clocks_say() {
         // 1. The installation, with a clock that runs faster and shows noon about when everything is up.
         let real = Timestamp(clock::now().0 + 20);
         let clock = Clock::rehearsal(real, NOON, SPEED);
-        let rehearsal = format!("--rehearsal={},{},{SPEED}", calendar::rfc3339(real, UTC), calendar::rfc3339(NOON, UTC));
+        let rehearsal =
+            format!("--rehearsal={},{},{SPEED}", calendar::rfc3339(real, UTC), calendar::rfc3339(NOON, UTC));
         let rehearsed = |kind: &str| {
             let add = json!([{"op": "add", "path": "/spec/template/spec/containers/0/args/-", "value": rehearsal}]);
             json!({"target": {"kind": "Deployment", "name": format!("stagger-{kind}")}, "patch": add.to_string()})
@@ -133,11 +134,21 @@ fn four_jobs_of_an_hour_take_turns_at_four_gpus_as_their_pods_own_clocks_say() {
 
         // 5. Nothing but the shipped rights was needed: whoever lacked one would have said so.
         for kind in ["controller", "watchdog", "webhook"] {
-            let log = here.must(&["logs", &format!("deployment/stagger-{kind}"), "-n", NAMESPACE, "--all-pods=true", "--tail=-1"]);
+            let log = here.must(&[
+                "logs",
+                &format!("deployment/stagger-{kind}"),
+                "-n",
+                NAMESPACE,
+                "--all-pods=true",
+                "--tail=-1",
+            ]);
             let lacked: Vec<&str> = log.lines().filter(|line| line.contains("orbidden")).collect();
             assert!(lacked.is_empty(), "{lacked:#?}");
         }
-        admin.delete(&json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": TEAM}})).await.expect("gone");
+        admin
+            .delete(&json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": TEAM}}))
+            .await
+            .expect("gone");
         for (kind, name) in [("ClusterQueue", QUEUE), ("ResourceFlavor", "real-a100")] {
             let object = json!({"apiVersion": KUEUE, "kind": kind, "metadata": {"name": name}});
             admin.delete(&object).await.expect("it is deleted");

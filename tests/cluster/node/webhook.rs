@@ -78,6 +78,9 @@ fn the_webhook_runs_as_pods_that_restart_and_multiply_without_losing_a_request_a
         here.remove();
         let made = admin.create(&pod(TEAM)).await.unwrap_or_else(|refused| panic!("{}", refused.message));
         assert_eq!(stamp_of(&made), (String::new(), String::new()));
-        admin.delete(&json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": TEAM}})).await.expect("gone");
+        admin
+            .delete(&json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": TEAM}}))
+            .await
+            .expect("gone");
     });
 }
