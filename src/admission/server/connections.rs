@@ -17,12 +17,24 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 
-/// An API server keeps a handful; the rest is for several of them, probes, and room for a slow client.
-pub const CONNECTIONS_MAX: usize = 512;
-/// A handshake takes milliseconds.
-const HANDSHAKE_MAX: Duration = Duration::from_secs(10);
-/// Between requests, and until a request's head is complete. The API server keeps idle connections for a while.
-const HEAD_MAX: Duration = Duration::from_secs(90);
+/// An API server keeps a handful; the rest is room for those who only hold connections. An idle one takes some 30 KB.
+pub const CONNECTIONS_MAX: usize = 2048;
+/// Beyond so many, connections are given little time: the port is open to every pod, and whoever only holds connections
+/// must not keep the API server out.
+pub const PATIENT_UP_TO: usize = 512;
+
+/// How long a connection may keep us waiting.
+#[derive(Debug, Clone, Copy)]
+struct Waits {
+    /// A handshake takes milliseconds.
+    handshake: Duration,
+    /// Between requests, and until a request's head is complete. The API server keeps idle connections for a while.
+    head: Duration,
+}
+
+const PATIENT: Waits = Waits { handshake: Duration::from_secs(10), head: Duration::from_secs(90) };
+const CROWDED: Waits = Waits { handshake: Duration::from_secs(2), head: Duration::from_secs(5) };
+
 /// The API server's heads take a few hundred bytes.
 const HEAD_BYTES_MAX: usize = 16 * 1024;
 /// After this a connection is closed once its request is answered.
@@ -55,7 +67,9 @@ pub async fn accept(listener: TcpListener, tls: Option<TlsAcceptor>, router: Rou
             () = stopped(&mut stopping) => break,
             accepted = next => match accepted {
                 Some((Ok((stream, _)), permit)) => {
-                    connections.spawn(connection(stream, tls.clone(), router.clone(), phase.clone(), permit));
+                    let crowded = CONNECTIONS_MAX - room.available_permits() > PATIENT_UP_TO;
+                    let waits = if crowded { CROWDED } else { PATIENT };
+                    connections.spawn(connection(stream, tls.clone(), router.clone(), phase.clone(), (waits, permit)));
                 }
                 // Out of descriptors, mostly: what is open must end first.
                 Some((Err(_), _)) => sleep(Duration::from_millis(50)).await,
@@ -81,7 +95,7 @@ async fn connection(
     tls: Option<TlsAcceptor>,
     router: Router,
     phase: watch::Receiver<Phase>,
-    _permit: OwnedSemaphorePermit,
+    (waits, _permit): (Waits, OwnedSemaphorePermit),
 ) {
     // Without it a small answer may wait for an acknowledgement.
     if stream.set_nodelay(true).is_err() {
@@ -89,21 +103,21 @@ async fn connection(
     }
     match tls {
         Some(tls) => {
-            if let Ok(Ok(stream)) = timeout(HANDSHAKE_MAX, tls.accept(stream)).await {
-                answer(stream, router, phase).await;
+            if let Ok(Ok(stream)) = timeout(waits.handshake, tls.accept(stream)).await {
+                answer(stream, router, phase, waits).await;
             }
         }
-        None => answer(stream, router, phase).await,
+        None => answer(stream, router, phase, waits).await,
     }
 }
 
-async fn answer<S>(stream: S, router: Router, mut phase: watch::Receiver<Phase>)
+async fn answer<S>(stream: S, router: Router, mut phase: watch::Receiver<Phase>, waits: Waits)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let served = http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(HEAD_MAX)
+        .header_read_timeout(waits.head)
         .max_buf_size(HEAD_BYTES_MAX)
         .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
     let mut served = std::pin::pin!(served);
