@@ -81,7 +81,7 @@ impl<'a> Installation<'a> {
         let uid = admin.apply(&kind).await["metadata"]["uid"].as_str().expect("an object has a UID").to_owned();
         admin.apply(&json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})).await;
         let stamp = (tenant.to_owned(), uid);
-        let found = until("work is stamped", Duration::from_secs(60), async || {
+        let found = until("work is stamped", Duration::from_mins(1), async || {
             let made = admin.dry_run(&pod(namespace)).await.map_err(|refused| refused.message)?;
             if stamp_of(&made) == stamp { Ok(made) } else { Err(format!("{}\n{}", made["metadata"], self.told())) }
         });

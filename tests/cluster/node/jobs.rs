@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use stagger::calendar;
+use stagger::clock::Stopwatch;
 use stagger::units::Timestamp;
 
 use super::runtime::PAUSE;
@@ -40,16 +41,16 @@ fn a_job_of_two_gpus_truly_runs_and_a_fifth_gpu_is_waited_for() {
             json!({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name, "namespace": "plain"},
                    "spec": {"template": template(gpus, milliseconds)}})
         };
-        let begin = std::time::Instant::now();
+        let begin = Stopwatch::start();
         for job in [job("five", 5, 1), job("two", 2, 1500)] {
             admin.create(&job).await.unwrap_or_else(|refused| panic!("{}", refused.message));
         }
-        until("the job of two has ended", Duration::from_secs(60), async || {
+        until("the job of two has ended", Duration::from_mins(1), async || {
             let found = admin.get("batch/v1", "Job", "plain", "two").await.map_err(|refused| refused.message)?;
             if found["status"]["succeeded"] == 1 { Ok(()) } else { Err(told(node, "plain")) }
         })
         .await;
-        assert!(begin.elapsed() >= Duration::from_millis(1500), "it ran as long as it was told to");
+        assert!(begin.millis() >= 1500, "it ran as long as it was told to");
         let pods = admin.list("v1", "Pod", "plain").await;
         let of = |job: &str| pods.iter().find(|pod| pod["metadata"]["labels"]["batch.kubernetes.io/job-name"] == job);
         let two = of("two").expect("the job had a pod");

@@ -41,7 +41,7 @@ pub async fn start(built: &Built, space: &Space, plane: &Plane, gpus: u32) -> Ve
         "--conntrack-tcp-timeout-close-wait=0".to_owned(),
     ];
     let proxy = space.site.start("kube-proxy", &built.program("kubernetes", "kube-proxy"), flags);
-    let node = until("the node is ready", Duration::from_secs(120), async || {
+    let node = until("the node is ready", Duration::from_mins(2), async || {
         if let Some(status) = kubelet.ended() {
             panic!("kubelet ended with {status}:\n{}", kubelet.tail());
         }

@@ -54,8 +54,8 @@ fn prevented() -> Option<String> {
         return Some("a node is started by root only".to_owned());
     }
     let found = |name: &str| {
-        let places = std::env::var_os("PATH").unwrap_or_default();
-        std::env::split_paths(&places).any(|place| place.join(name).exists())
+        let asked = Command::new("sh").args(["-c", "command -v \"$1\"", "sh", name]).output();
+        asked.is_ok_and(|output| output.status.success())
     };
     let missing: Vec<&str> = PROGRAMS.into_iter().filter(|name| !found(name)).collect();
     let namespaces = Command::new("unshare").args(["--pid", "--fork", "--mount-proc", "--net", "true"]).output();

@@ -38,7 +38,7 @@ pub async fn start(space: &Space) -> Part {
     let flags = vec![format!("--config={}", file.display())];
     let mut part = space.site.start("containerd", Path::new("containerd"), flags);
     let images = images(folder);
-    until("containerd answers", Duration::from_secs(60), async || {
+    until("containerd answers", Duration::from_mins(1), async || {
         if let Some(status) = part.ended() {
             panic!("containerd ended with {status}:\n{}", part.tail());
         }
@@ -59,6 +59,7 @@ pub fn ctr(space: &Space, words: &[&str]) -> Result<String, String> {
 }
 
 /// Builds the archives of both images.
+#[expect(clippy::disallowed_methods, reason = "who runs the tests chooses the binary")]
 fn images(folder: &Path) -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let pause = root.join("tests/cluster/node/pause");

@@ -64,7 +64,7 @@ fn the_webhook_runs_as_pods_that_restart_and_multiply_without_losing_a_request_a
             exchange.join().expect("pods were exchanged");
             seen
         });
-        until("three pods answer", Duration::from_secs(60), async || {
+        until("three pods answer", Duration::from_mins(1), async || {
             let slices = admin.list("discovery.k8s.io/v1", "EndpointSlice", NAMESPACE).await;
             let endpoints = slices.iter().flat_map(|slice| slice["endpoints"].as_array().cloned().unwrap_or_default());
             let ready = endpoints.filter(|endpoint| endpoint["conditions"]["ready"] == true).count();
