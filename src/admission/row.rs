@@ -18,6 +18,7 @@ pub const KUEUE: &str = "kueue.x-k8s.io";
 
 /// What one object says.
 #[derive(Debug, Clone)]
+#[expect(clippy::large_enum_variant, reason = "tenants are few beside what a box for each would cost to read")]
 pub enum Row {
     /// Shared with the directory, for there may be many.
     Namespace(Arc<Namespace>),

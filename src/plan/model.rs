@@ -231,7 +231,9 @@ impl Hasher for Fold {
         self.0
     }
     fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.fold(u64::from(*byte)));
+        for byte in bytes {
+            self.fold(u64::from(*byte));
+        }
     }
     fn write_u32(&mut self, number: u32) {
         self.fold(u64::from(number));

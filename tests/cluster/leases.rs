@@ -40,8 +40,7 @@ fn of_two_candidates_at_an_expired_lease_exactly_one_leads() {
             admin.create(&lease).await.map(drop).map_err(|refused| refused.message)
         })
         .await;
-        let mut epoch = 3;
-        for round in 0..ROUNDS {
+        for (epoch, round) in (3..).zip(0..ROUNDS) {
             let read = admin.get(API, "Lease", NAMESPACE, "one").await.expect("the lease is there");
             let record: Record = serde_json::from_value(read["spec"].clone()).expect("a record");
             assert_eq!(record.epoch(), epoch, "round {round}");
@@ -58,7 +57,6 @@ fn of_two_candidates_at_an_expired_lease_exactly_one_leads() {
             let (left, right) = (wanted("left"), wanted("right"));
             let (left, right) = tokio::join!(replaced(admin, &read, &left), replaced(admin, &read, &right));
             assert!(left != right, "round {round}: left {left}, right {right}");
-            epoch += 1;
         }
     });
 }

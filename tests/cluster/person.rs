@@ -130,7 +130,7 @@ impl Person {
         }
         for definition in &definitions {
             let name = text(definition, "/metadata/name");
-            until(&format!("{name} is served"), Duration::from_secs(60), async || {
+            until(&format!("{name} is served"), Duration::from_mins(1), async || {
                 let found = self.get("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", name).await;
                 let found = found.map_err(|error| error.message)?;
                 let conditions = found["status"]["conditions"].as_array().cloned().unwrap_or_default();

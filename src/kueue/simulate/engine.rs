@@ -4,32 +4,13 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 use crate::kueue::quota::{Ledger, Tree, changes};
-use crate::plan::snapshot::{CellId, NodeId, NodeKind, QueueRules, Snapshot};
-use crate::units::{Amount, Seconds, Timestamp};
+use crate::plan::snapshot::{NodeId, NodeKind, Snapshot};
+use crate::units::{Seconds, Timestamp};
 
+use super::holders::Cluster;
 use super::line::Line;
-use super::pending::Rank;
 use super::progress::{Progress, whole_runtime};
-use super::{Attempt, EVICTIONS_MAX, Run, Runtimes, SimOptions};
-
-/// What does not change, and who is admitted.
-pub(super) struct Cluster<'a> {
-    pub snapshot: &'a Snapshot,
-    /// Workloads by creation, then key: the last tie-break, whatever the order of the input.
-    pub by_order: Vec<usize>,
-    /// The inverse.
-    pub order: Vec<usize>,
-    pub holders: Holders,
-}
-
-/// The admitted workloads.
-#[derive(Debug, Default)]
-pub(super) struct Holders {
-    attempts: Vec<Option<Attempt>>,
-    /// By node, ascending by priority.
-    by_queue: Vec<BTreeSet<(i32, usize)>>,
-    evictions: Vec<u32>,
-}
+use super::{Attempt, Run, Runtimes, SimOptions};
 
 pub(super) struct Engine<'a> {
     pub cluster: Cluster<'a>,
@@ -80,62 +61,6 @@ enum Event {
     Window(usize),
     /// By order, not by index.
     Arrival(usize),
-}
-
-impl<'a> Cluster<'a> {
-    fn new(snapshot: &'a Snapshot) -> Self {
-        let count = snapshot.workloads.len();
-        let mut by_order: Vec<usize> = (0..count).collect();
-        by_order.sort_by_key(|index| {
-            let workload = &snapshot.workloads[*index];
-            (workload.created, &workload.key, &workload.kind, *index)
-        });
-        let mut order = vec![0; count];
-        for (place, index) in by_order.iter().enumerate() {
-            order[*index] = place;
-        }
-        let holders = Holders {
-            attempts: vec![None; count],
-            by_queue: vec![BTreeSet::new(); snapshot.nodes.len()],
-            evictions: vec![0; count],
-        };
-        Self { snapshot, by_order, order, holders }
-    }
-
-    pub(super) fn rules(&self, queue: NodeId) -> Option<&'a QueueRules> {
-        match &self.snapshot.nodes.get(queue.0 as usize)?.kind {
-            NodeKind::ClusterQueue(rules) => Some(rules),
-            NodeKind::Cohort => None,
-        }
-    }
-
-    /// What an admitted workload uses.
-    pub(super) fn held(&self, workload: usize) -> &'a [(CellId, Amount)] {
-        let option = self.holders.get(workload).map(|attempt| attempt.option);
-        option.map_or(&[], |option| &self.snapshot.workloads[workload].options[option].uses)
-    }
-
-    fn rank(&self, workload: usize) -> Rank {
-        let it = &self.snapshot.workloads[workload];
-        Rank { priority: Reverse(it.priority), created: it.created, order: self.order[workload] }
-    }
-}
-
-impl Holders {
-    pub(super) fn get(&self, workload: usize) -> Option<&Attempt> {
-        self.attempts.get(workload)?.as_ref()
-    }
-    /// Those of a ClusterQueue whose priority is at most this.
-    pub(super) fn in_queue(&self, queue: NodeId, priority_max: i32) -> impl Iterator<Item = usize> + '_ {
-        let holders = self.by_queue.get(queue.0 as usize);
-        holders.into_iter().flat_map(move |all| all.range(..=(priority_max, usize::MAX)).map(|(_, workload)| *workload))
-    }
-    pub(super) fn lowest_priority(&self, queue: NodeId) -> Option<i32> {
-        self.by_queue.get(queue.0 as usize)?.first().map(|(priority, _)| *priority)
-    }
-    pub(super) fn may_be_evicted(&self, workload: usize) -> bool {
-        self.evictions[workload] < EVICTIONS_MAX
-    }
 }
 
 impl<'a> Engine<'a> {
@@ -289,9 +214,7 @@ impl<'a> Engine<'a> {
                 if self.runs[workload].attempts.len() == attempt
                     && let Some(root) = self.finish(workload)
                 {
-                    self.freed[root] += 1;
-                    self.calls_back.insert(root);
-                    touched.insert(root);
+                    self.freed_in(root, touched);
                     if let Some(journal) = &mut self.journal {
                         journal.finished.push(workload);
                     }
@@ -330,10 +253,14 @@ impl<'a> Engine<'a> {
     fn free(&mut self, node: NodeId, touched: &mut BTreeSet<usize>) {
         self.note_capacity();
         if let Some(root) = self.root_of_node.get(node.0 as usize).copied().flatten() {
-            self.freed[root] += 1;
-            self.calls_back.insert(root);
-            touched.insert(root);
+            self.freed_in(root, touched);
         }
+    }
+
+    fn freed_in(&mut self, root: usize, touched: &mut BTreeSet<usize>) {
+        self.freed[root] += 1;
+        self.calls_back.insert(root);
+        touched.insert(root);
     }
 
     fn queue_of(&self, workload: usize) -> Option<usize> {

@@ -6,7 +6,7 @@ use crate::kueue::quota::Ledger;
 use crate::plan::snapshot::{CellId, NodeId, PreemptionPolicy, QueueRules, QueueingStrategy, Snapshot};
 use crate::units::Amount;
 
-use super::engine::Holders;
+use super::holders::Holders;
 use super::nominate::preempts_while_borrowing;
 use super::pending::Pending;
 

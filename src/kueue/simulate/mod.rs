@@ -26,6 +26,7 @@
 
 mod cycle;
 mod engine;
+mod holders;
 mod line;
 mod nominate;
 mod pending;

@@ -4,7 +4,7 @@ use crate::kueue::quota::Ledger;
 use crate::plan::snapshot::{CellId, NodeId, PreemptionPolicy, QueueRules};
 use crate::units::Amount;
 
-use super::engine::Cluster;
+use super::holders::Cluster;
 use super::preempt::{Incoming, targets};
 
 /// An option that can be had, now or once others have made room.

@@ -10,7 +10,7 @@ use crate::kueue::quota::Ledger;
 use crate::plan::snapshot::{CellId, NodeId, PreemptionPolicy, QueueRules};
 use crate::units::Amount;
 
-use super::engine::Cluster;
+use super::holders::Cluster;
 use super::nominate::preempts_while_borrowing;
 
 /// Who wants room: `needs` are the cells that lack it, `uses` all that must fit in the end.

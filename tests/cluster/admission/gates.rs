@@ -163,7 +163,7 @@ fn gated_work_survives_restarts_of_kueue_and_the_api_server() {
         plane.apiserver.lock().expect("no test breaks the lock").again();
         until("the API server is back", Duration::from_secs(90), async || plane.admin.text("/readyz").await).await;
         waits(&plane.admin, "survivor").await;
-        until("it can be released", Duration::from_secs(60), async || {
+        until("it can be released", Duration::from_mins(1), async || {
             release(&plane.admin, &held).await.map(drop).map_err(|refused| refused.message)
         })
         .await;

@@ -23,7 +23,7 @@ fn without_a_controller_the_watchdog_lets_work_go_at_its_planned_start() {
         }
         stage.ready().await;
         let planned = "stagger.dev/planned-start";
-        until("every start is planned and the first wave runs", Duration::from_secs(60), async || {
+        until("every start is planned and the first wave runs", Duration::from_mins(1), async || {
             let jobs = plane.admin.list("batch/v1", "Job", "orphaned").await;
             let told = jobs.iter().filter(|job| job["metadata"]["annotations"][planned].is_string()).count();
             let running =

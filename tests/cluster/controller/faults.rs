@@ -21,7 +21,7 @@ async fn day(stage: &mut Stage<'_>, breaks: impl AsyncFnOnce(&mut Stage<'_>)) {
         made.unwrap_or_else(|refused| panic!("{}", refused.message));
     }
     stage.ready().await;
-    until("the first wave runs", Duration::from_secs(60), async || {
+    until("the first wave runs", Duration::from_mins(1), async || {
         let running =
             stage.workloads().await.iter().filter(|one| super::condition(one, "QuotaReserved").is_some()).count();
         if running >= 2 { Ok(()) } else { Err(format!("{running} run")) }

@@ -101,7 +101,7 @@ impl<'a> Stage<'a> {
     /// Waits until the controller leads and has looked.
     async fn ready(&mut self) {
         let (controller, metrics) = (&mut self.controller, &self.metrics);
-        until("the controller is ready", Duration::from_secs(60), async || {
+        until("the controller is ready", Duration::from_mins(1), async || {
             if let Some(status) = controller.ended() {
                 panic!("the controller ended with {status}:\n{}", controller.tail());
             }

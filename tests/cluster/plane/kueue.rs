@@ -60,7 +60,7 @@ pub async fn start(built: &Built, site: &Site, admin: &Person, authority: &Autho
     ];
     let mut part = site.start("kueue", &built.program("kueue", "kueue"), flags);
     let health = format!("{address}:{health}");
-    until("Kueue is ready", Duration::from_secs(120), async || {
+    until("Kueue is ready", Duration::from_mins(2), async || {
         if let Some(status) = part.ended() {
             panic!("Kueue ended with {status}:\n{}", part.tail());
         }

@@ -35,8 +35,8 @@ pub struct Plane {
     pub admin: Person,
     pub etcd: Mutex<Part>,
     pub apiserver: Mutex<Part>,
-    pub controllers: Mutex<Part>,
-    pub scheduler: Mutex<Part>,
+    pub _controllers: Mutex<Part>,
+    pub _scheduler: Mutex<Part>,
     pub kueue: Mutex<Part>,
     /// What runs or plays the nodes.
     pub nodes: Mutex<Vec<Part>>,

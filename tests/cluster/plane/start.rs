@@ -14,8 +14,10 @@ use super::{Plane, audit_file, kueue, kwok};
 use crate::person::Person;
 use crate::wait::until;
 
+/// Those that were started in this process.
+static PLANES: AtomicUsize = AtomicUsize::new(0);
 /// On a machine that compiles beside the tests a part may take this long to answer.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 /// Everything of a request but its body, so that a test can tell who did what and what a policy noted.
 const AUDIT: &str = "apiVersion: audit.k8s.io/v1
@@ -83,8 +85,8 @@ pub async fn control(built: &Built, site: &Site) -> Plane {
         admin,
         etcd: Mutex::new(etcd),
         apiserver: Mutex::new(apiserver),
-        controllers: Mutex::new(controllers),
-        scheduler: Mutex::new(scheduler),
+        _controllers: Mutex::new(controllers),
+        _scheduler: Mutex::new(scheduler),
         kueue: Mutex::new(kueue),
         nodes: Mutex::new(Vec::new()),
         kueue_health,
@@ -94,7 +96,6 @@ pub async fn control(built: &Built, site: &Site) -> Plane {
 /// A folder of this process; what earlier ones left behind is removed.
 pub fn folder() -> PathBuf {
     let root = std::env::temp_dir().join("stagger-control-plane");
-    static PLANES: AtomicUsize = AtomicUsize::new(0);
     let number = PLANES.fetch_add(1, Ordering::Relaxed);
     for entry in fs::read_dir(&root).into_iter().flatten().flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
