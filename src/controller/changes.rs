@@ -122,9 +122,12 @@ pub fn sentence(changes: &[Change]) -> String {
     }
 }
 
-/// What has changed, the gravest first, each subject once.
+/// Whether work in a queue of that snapshot matters to whoever asks.
+pub type Matters<'a> = dyn Fn(&Snapshot, NodeId) -> bool + 'a;
+
+/// What has changed among work that matters, the gravest first, each subject once.
 #[must_use]
-pub fn between(before: &Snapshot, after: &Snapshot) -> Vec<Change> {
+pub fn between(before: &Snapshot, after: &Snapshot, matters: &Matters<'_>) -> Vec<Change> {
     let mut found = Vec::new();
     let mut tell = |kind: ChangeKind, subject: String| found.push(Change { kind, subject });
     nodes(before, after, &mut tell);
@@ -132,10 +135,12 @@ pub fn between(before: &Snapshot, after: &Snapshot) -> Vec<Change> {
         tell(ChangeKind::Calendar, String::new());
     }
     let running = |snapshot: &Snapshot| -> BTreeMap<WorkloadKey, Running> {
-        snapshot.running.iter().map(|it| (it.key.clone(), it.clone())).collect()
+        let ours = snapshot.running.iter().filter(|it| matters(snapshot, it.queue));
+        ours.map(|it| (it.key.clone(), it.clone())).collect()
     };
     let waiting = |snapshot: &Snapshot| -> BTreeMap<WorkloadKey, Workload> {
-        snapshot.workloads.iter().map(|it| (it.key.clone(), it.clone())).collect()
+        let ours = snapshot.workloads.iter().filter(|it| matters(snapshot, it.queue));
+        ours.map(|it| (it.key.clone(), it.clone())).collect()
     };
     let (ran, runs, waited, waits) = (running(before), running(after), waiting(before), waiting(after));
     for (key, was) in &ran {

@@ -15,7 +15,7 @@ use crate::kueue::observed::{Carrier, Observed, Standing, by_key};
 use crate::kueue::release::{Trouble, TroubleKind};
 use crate::kueue::{self, Assembled, Given, Outrun};
 use crate::names::{QueueName, WorkloadKey};
-use crate::plan::snapshot::{NodeKind, PreviousRelease, Running, Snapshot};
+use crate::plan::snapshot::{NodeId, NodeKind, PreviousRelease, Running, Snapshot};
 use crate::units::{Seconds, Timestamp};
 
 /// One CapacityPlan, or what is done without any.
@@ -73,11 +73,23 @@ impl Scope {
         if self.spec.queues.iter().any(|name| name == queue.as_str()) {
             return true;
         }
-        let ids = (0_u32..).map(crate::plan::snapshot::NodeId).zip(&snapshot.nodes);
+        let ids = (0_u32..).map(NodeId).zip(&snapshot.nodes);
         let mut own = ids.filter(|(_, node)| node.name == *queue && matches!(node.kind, NodeKind::ClusterQueue(_)));
         let Some((id, _)) = own.next() else { return false };
         let mut above = snapshot.path_to_root(id).skip(1).map(|id| &snapshot.node(id).name);
         above.any(|cohort| self.spec.cohorts.iter().any(|name| name == cohort.as_str()))
+    }
+
+    /// The roots of the trees that hold a queue in its scope; `None`: all of them.
+    fn roots(&self, snapshot: &Snapshot) -> Option<BTreeSet<NodeId>> {
+        if self.spec.queues.is_empty() && self.spec.cohorts.is_empty() {
+            return None;
+        }
+        let named = |names: &[String], id: NodeId| names.iter().any(|name| name == snapshot.node(id).name.as_str());
+        let ids = (0_u32..).map(NodeId).zip(&snapshot.nodes);
+        let queues = ids.filter(|(_, node)| matches!(node.kind, NodeKind::ClusterQueue(_))).map(|(id, _)| id);
+        let mut above = |id: NodeId| snapshot.path_to_root(id).skip(1).any(|id| named(&self.spec.cohorts, id));
+        Some(queues.filter(|id| named(&self.spec.queues, *id) || above(*id)).map(|id| root(snapshot, id)).collect())
     }
 
     /// Notes since when things have been as they are.
@@ -103,7 +115,12 @@ impl Scope {
     pub fn reasons(&self, seen: &Snapshot, now: Timestamp, patience: &Patience) -> Vec<Change> {
         let one = |kind: ChangeKind, subject: String| Change { kind, subject };
         let Some(planned) = &self.planned else { return vec![one(ChangeKind::First, String::new())] };
-        let mut found = between(&planned.basis, seen);
+        // What happens in a tree without any of our queues cannot touch our plan.
+        let (then, today) = (self.roots(&planned.basis), self.roots(seen));
+        let mut found = between(&planned.basis, seen, &|snapshot, queue| {
+            let roots = if std::ptr::eq(snapshot, seen) { &today } else { &then };
+            roots.as_ref().is_none_or(|roots| roots.contains(&root(snapshot, queue)))
+        });
         if self.changed {
             found.push(one(ChangeKind::Policy, self.name.clone().unwrap_or_default()));
         }
@@ -181,6 +198,10 @@ impl Scope {
         snapshot.previous = previous;
         Request { basis, snapshot, policy, changes }
     }
+}
+
+fn root(snapshot: &Snapshot, id: NodeId) -> NodeId {
+    snapshot.path_to_root(id).last().unwrap_or(id)
 }
 
 /// Work that started when it was planned to, but for the seconds that Kueue takes, ends when it was planned to: a plan

@@ -65,7 +65,7 @@ async fn install(plane: &Plane) -> Installed {
 
     // 1. Two tenants, and the labels that our controller keeps on their namespaces.
     let mut stamps = Vec::new();
-    for (tenant, namespace) in [("nlp", EVALS), ("vision", VISION)] {
+    for (tenant, namespace) in [("forged-nlp", EVALS), ("forged-vision", VISION)] {
         let kind = json!({"apiVersion": "stagger.dev/v1alpha1", "kind": "GpuTenant", "metadata": {"name": tenant},
                           "spec": {"displayName": tenant, "namespaces": [namespace]}});
         let uid = admin.apply(&kind).await["metadata"]["uid"].as_str().expect("an object has a UID").to_owned();

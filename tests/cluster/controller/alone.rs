@@ -36,7 +36,7 @@ fn without_a_controller_the_watchdog_lets_work_go_at_its_planned_start() {
             "watchdog".to_owned(),
             format!("--kubeconfig={}", plane.admin.kubeconfig().display()),
             format!("--rehearsal={}", stage.rehearsal()),
-            "--namespace=stagger-system".to_owned(),
+            "--namespace=orphaned".to_owned(),
             "--stale-after=5s".to_owned(),
         ];
         let program = Path::new(env!("CARGO_BIN_EXE_stagger"));

@@ -90,7 +90,8 @@ impl<'a> Stage<'a> {
             format!("--kubeconfig={}", admin.kubeconfig().display()),
             format!("--metrics-listen={metrics}"),
             format!("--rehearsal={rehearsal}"),
-            "--namespace=stagger-system".to_owned(),
+            // A lease of its own: that of a controller that was killed is left alone for a while.
+            format!("--namespace={name}"),
             "--time-limit=500".to_owned(),
         ];
         let program = Path::new(env!("CARGO_BIN_EXE_stagger"));
