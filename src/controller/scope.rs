@@ -88,7 +88,7 @@ impl Scope {
         let named = |names: &[String], id: NodeId| names.iter().any(|name| name == snapshot.node(id).name.as_str());
         let ids = (0_u32..).map(NodeId).zip(&snapshot.nodes);
         let queues = ids.filter(|(_, node)| matches!(node.kind, NodeKind::ClusterQueue(_))).map(|(id, _)| id);
-        let mut above = |id: NodeId| snapshot.path_to_root(id).skip(1).any(|id| named(&self.spec.cohorts, id));
+        let above = |id: NodeId| snapshot.path_to_root(id).skip(1).any(|id| named(&self.spec.cohorts, id));
         Some(queues.filter(|id| named(&self.spec.queues, *id) || above(*id)).map(|id| root(snapshot, id)).collect())
     }
 
