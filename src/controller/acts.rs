@@ -80,15 +80,8 @@ pub async fn let_go(cluster: &Cluster, target: &Target, fence: &Fence) -> Ended 
     if !fence.holds() {
         return Ended::Fenced;
     }
-    let Ok(steps) = serde_json::from_value(target.patch()) else { return Ended::Changed };
     let objects: Api<DynamicObject> = Api::namespaced_with(cluster.client.clone(), &target.namespace, &api);
-    let (params, steps) = (PatchParams::default(), Patch::Json::<()>(steps));
-    let call = objects.patch(&target.name, &params, &steps);
-    match Ended::of(within(CALL_MAX, "patch", &resource(&api), call).await) {
-        // A `test` that does not hold: somebody else was first.
-        Ended::Failed(error) if error.kind == Kind::Refused && is_test(&error.message) => Ended::Changed,
-        ended => ended,
-    }
+    stepwise(&objects, &target.name, target.patch(), &resource(&api)).await
 }
 
 /// How API servers word a `test` of a JSON patch that does not hold; newer ones do not say more than the second.
@@ -105,6 +98,24 @@ pub struct Note {
     pub plan: String,
 }
 
+impl Note {
+    /// A JSON patch that fails where the gate has gone since: what was let go keeps the start that it was let go for,
+    /// also when a plan is told that was made a moment before. `None`: no gate holds it.
+    #[must_use]
+    pub fn steps(&self) -> Option<Value> {
+        if !self.carrier.is_gated() {
+            return None;
+        }
+        let at = |key: &str| format!("/metadata/annotations/{}", key.replace('~', "~0").replace('/', "~1"));
+        Some(json!([
+            {"op": "test", "path": "/metadata/uid", "value": self.carrier.uid},
+            {"op": "test", "path": at(keys::GATES), "value": self.carrier.gates},
+            {"op": "add", "path": at(keys::PLANNED_START), "value": self.start},
+            {"op": "add", "path": at(keys::PLAN), "value": self.plan},
+        ]))
+    }
+}
+
 /// Writes planned starts on the work itself.
 pub async fn annotate(cluster: &Cluster, notes: Vec<Note>, fence: &Fence) -> Vec<(Note, Ended)> {
     let one = |note: Note| async move {
@@ -112,15 +123,30 @@ pub async fn annotate(cluster: &Cluster, notes: Vec<Note>, fence: &Fence) -> Vec
         if !fence.holds() {
             return (note, Ended::Fenced);
         }
-        let patch = json!({"metadata": {
-            "uid": note.carrier.uid,
-            "annotations": {keys::PLANNED_START: note.start, keys::PLAN: note.plan},
-        }});
         let objects: Api<DynamicObject> = Api::namespaced_with(cluster.client.clone(), &note.carrier.namespace, &api);
-        let ended = merge(&objects, &note.carrier.name, &patch, &resource(&api)).await;
+        let ended = match note.steps() {
+            Some(steps) => stepwise(&objects, &note.carrier.name, steps, &resource(&api)).await,
+            None => {
+                let patch = json!({"metadata": {
+                    "uid": note.carrier.uid,
+                    "annotations": {keys::PLANNED_START: note.start, keys::PLAN: note.plan},
+                }});
+                merge(&objects, &note.carrier.name, &patch, &resource(&api)).await
+            }
+        };
         (note, ended)
     };
     stream::iter(notes.into_iter().map(one)).buffered(AT_ONCE).collect().await
+}
+
+/// A JSON patch; where a `test` of it does not hold, somebody else was first.
+async fn stepwise(objects: &Api<DynamicObject>, name: &str, steps: Value, resource: &str) -> Ended {
+    let Ok(steps) = serde_json::from_value(steps) else { return Ended::Changed };
+    let (params, steps) = (PatchParams::default(), Patch::Json::<()>(steps));
+    match Ended::of(within(CALL_MAX, "patch", resource, objects.patch(name, &params, &steps)).await) {
+        Ended::Failed(error) if error.kind == Kind::Refused && is_test(&error.message) => Ended::Changed,
+        ended => ended,
+    }
 }
 
 async fn merge(objects: &Api<DynamicObject>, name: &str, patch: &Value, resource: &str) -> Ended {

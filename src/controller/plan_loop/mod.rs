@@ -128,12 +128,19 @@ impl Loop {
                 self.configure().await;
             }
             let begun = Instant::now();
+            while let Some(done) = self.planning.try_join_next() {
+                self.take(done);
+            }
             let more = self.turn().await;
             self.health.turned();
             next = if more { GATHER } else { self.wait() };
             if begun.elapsed() > GATHER && !more {
-                // A big cluster that changes all the time must not take a whole core.
-                sleep((begun.elapsed() * PAUSE).min(TICK)).await;
+                // A big cluster that changes all the time must not take a whole core. A plan that is done and a start that
+                // is due do not wait for that.
+                tokio::select! {
+                    Some(done) = self.planning.join_next() => self.take(done),
+                    () = sleep((begun.elapsed() * PAUSE).min(next)) => {}
+                }
             }
         }
     }
