@@ -164,7 +164,7 @@ pub struct ExpectedOutcome {
     /// The outcome class, such as `eval-run`.
     #[schemars(length(min = 1, max = 63))]
     pub class: String,
-    /// How many outcomes are expected.
+    /// How many outcomes each workload is expected to bring.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1_000_000))]
     pub expected: Option<u32>,

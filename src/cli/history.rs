@@ -14,6 +14,7 @@ use crate::names::FlavorName;
 use crate::plan::limits;
 use crate::replay::document::{self, Provenance};
 use crate::replay::{Asked, Change, History, Rules, replay};
+use crate::report::replay_html::{self, Page};
 use crate::report::{replay_csv, replay_text};
 use crate::scenario::import::{self, Import, PoolShare, Request, Settings, openb, swf};
 use crate::units::Seconds;
@@ -99,6 +100,7 @@ pub(super) enum Output {
     Table,
     Json,
     Csv,
+    Html,
 }
 
 /// Replays the log of `args.history`.
@@ -127,6 +129,13 @@ pub(super) fn run(args: &HistoryArgs, manner: &Manner<'_>, shell: &Shell) -> Res
         Output::Table => write::text(&replay_text::render(&history, &replayed, &provenance), manner.out, shell)?,
         Output::Json => write::data(&document::to_json(&history, &replayed, &provenance), manner.out, shell)?,
         Output::Csv => write::data(&replay_csv::render(&replayed), manner.out, shell)?,
+        Output::Html => {
+            let page = Page { history: &history, replay: &replayed, provenance: &provenance };
+            write::data(&replay_html::render(&page), manner.out, shell)?;
+        }
+    }
+    if let Some(path) = manner.out {
+        shell.talk(&format!("wrote {}", path.display()));
     }
     Ok(Exit::Fine)
 }

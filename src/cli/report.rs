@@ -147,7 +147,8 @@ fn report(
     let as_of = window_is_chosen.then_some(window.to);
     let case = Case { events: &events.events, gates: &books.gates, runs: &read.runs, promises: &books.promises, as_of };
     let outcomes = settle(&case);
-    Ok(costs::summarize(&Request { runs: &read.runs, priced: &priced, outcomes: &outcomes, by, window_is_chosen }))
+    let (runs, promises) = (&read.runs, &books.promises);
+    Ok(costs::summarize(&Request { runs, priced: &priced, outcomes: &outcomes, promises, by, window_is_chosen }))
 }
 
 fn read_runs(files: &[PathBuf], manifests: &[Manifest], digest: &mut Sha256) -> Result<ReadRuns, Failed> {

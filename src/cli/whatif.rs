@@ -118,7 +118,7 @@ enum Format {
 
 pub(super) fn run(args: &WhatIfArgs, shell: &Shell) -> Result<Exit, Failed> {
     if args.history.history.is_some() {
-        return history::run(&args.history, &manner(args)?, shell);
+        return history::run(&args.history, &manner(args), shell);
     }
     // 1. What is asked.
     let resume = args.resume.as_deref().map(Resume::open).transpose()?;
@@ -141,7 +141,7 @@ pub(super) fn run(args: &WhatIfArgs, shell: &Shell) -> Result<Exit, Failed> {
     // 2. Today's plan, and everything beside it.
     let (snapshot, policy) = (&loaded.assembled.snapshot, &loaded.assembled.policy);
     let digest = journal::digest(snapshot, policy, &changes, measured.as_ref(), &own);
-    resume.as_ref().map_or(Ok(()), |resume| resume.holds(&digest, policy.seed))?;
+    resume.as_ref().map_or(Ok(()), |resume| resume.ask(&digest, policy.seed, snapshot.now))?;
     let make =
         |kind: Kind, snapshot: &Snapshot, policy: &Policy, watch: &dyn Watch, whole: &dyn Fn() -> bool| match &resume {
             Some(resume) => resume.make(kind, (snapshot, policy), watch, whole),
@@ -164,20 +164,20 @@ pub(super) fn run(args: &WhatIfArgs, shell: &Shell) -> Result<Exit, Failed> {
         shell.talk(&format!("stopped early; not looked at: {}; {go_on}", answer.left_out.join(", ")));
     }
     if let Some(resume) = &resume {
-        resume.write(&digest, policy, snapshot.now, shell)?;
+        resume.finish(shell)?;
     }
     Ok(exit(&loaded, &solved.plan, &answer))
 }
 
 /// What `--history` takes over from the other flags.
-fn manner(args: &WhatIfArgs) -> Result<Manner<'_>, Failed> {
+fn manner(args: &WhatIfArgs) -> Manner<'_> {
     let output = match args.output {
         Format::Table => history::Output::Table,
         Format::Json => history::Output::Json,
         Format::Csv => history::Output::Csv,
-        Format::Html => return Err(Failed::usage("a replay has no page: --output html does not go with --history")),
+        Format::Html => history::Output::Html,
     };
-    Ok(Manner { output, out: args.out.as_deref(), steps: args.search.steps, seed: args.search.seed })
+    Manner { output, out: args.out.as_deref(), steps: args.search.steps, seed: args.search.seed }
 }
 
 fn show(args: &WhatIfArgs, answer: &WhatIf, title: &str, shell: &Shell) -> Result<(), Failed> {

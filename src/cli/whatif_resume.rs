@@ -3,6 +3,7 @@
 //! The file answers one question of one version with one seed; for any other it is refused, never used in part. Whether a
 //! single plan in it is sound is not taken on trust (`plan::whatif::journal`).
 
+use std::cell::{Cell, OnceCell};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::ErrorKind;
@@ -14,6 +15,7 @@ use super::exit::{Exit, Failed};
 use super::interrupt;
 use super::shell::Shell;
 use super::write;
+use crate::clock::Stopwatch;
 use crate::plan::proposal::{Plan, StoppedBy};
 use crate::plan::snapshot::{Policy, Snapshot};
 use crate::plan::watch::Watch;
@@ -21,6 +23,8 @@ use crate::plan::whatif::journal::{ENTRIES_MAX, Entry, Journal, Kind};
 use crate::plan::{probe, propose};
 use crate::units::Timestamp;
 
+/// What is planned in between is lost when the process is killed; writing is a few milliseconds.
+const WRITTEN_EVERY_MILLIS: u64 = 5_000;
 const FORMAT: &str = "stagger.dev/whatif-resume/v1";
 /// A few hundred plans of twenty thousand workloads; a larger file is not one of ours.
 const BYTES_MAX: u64 = 512 << 20;
@@ -42,6 +46,18 @@ pub(super) struct Resume {
     path: PathBuf,
     found: Option<Document>,
     journal: Journal,
+    /// What the file answers, once that is known.
+    question: OnceCell<Asked>,
+    /// Since when nothing has been written.
+    unwritten: Cell<Stopwatch>,
+}
+
+/// The question a file belongs to.
+#[derive(Debug, Clone)]
+struct Asked {
+    digest: String,
+    seed: u64,
+    now: Timestamp,
 }
 
 impl Resume {
@@ -53,7 +69,7 @@ impl Resume {
         let length = match fs::metadata(path) {
             Ok(known) => known.len(),
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                return Ok(Self { path: path.to_owned(), found: None, journal: Journal::default() });
+                return Ok(Self::with(path, None, Journal::default()));
             }
             Err(error) => return Err(failed(error)),
         };
@@ -71,7 +87,12 @@ impl Resume {
             return Err(refused(&shown, &format!("it holds {count} plans; expected at most {ENTRIES_MAX}")));
         }
         let journal = Journal::with(document.plans.clone());
-        Ok(Self { path: path.to_owned(), found: Some(document), journal })
+        Ok(Self::with(path, Some(document), journal))
+    }
+
+    fn with(path: &Path, found: Option<Document>, journal: Journal) -> Self {
+        let (question, unwritten) = (OnceCell::new(), Cell::new(Stopwatch::start()));
+        Self { path: path.to_owned(), found, journal, question, unwritten }
     }
 
     /// The instant as of which the file's question was asked.
@@ -79,9 +100,13 @@ impl Resume {
         self.found.as_ref().map(|document| document.now)
     }
 
+    /// Says what is asked; from then on what is planned is written every few seconds, so that a process that is killed
+    /// loses little.
+    ///
     /// # Errors
     /// When the file answers another question, naming what differs.
-    pub(super) fn holds(&self, digest: &str, seed: u64) -> Result<(), Failed> {
+    pub(super) fn ask(&self, digest: &str, seed: u64, now: Timestamp) -> Result<(), Failed> {
+        self.question.get_or_init(|| Asked { digest: digest.to_owned(), seed, now });
         let Some(found) = &self.found else { return Ok(()) };
         let shown = self.path.display().to_string();
         let version = env!("CARGO_PKG_VERSION");
@@ -108,28 +133,41 @@ impl Resume {
     ) -> Plan {
         let uncut =
             |plan: &Plan| whole() && !interrupt::pressed() && plan.quality.stopped_by != Some(StoppedBy::Interrupt);
-        self.journal.plan(kind, snapshot, policy, &|| made(kind, snapshot, policy, watch), &uncut)
+        let plan = self.journal.plan(kind, snapshot, policy, &|| made(kind, snapshot, policy, watch), &uncut);
+        if self.unwritten.get().millis() >= WRITTEN_EVERY_MILLIS {
+            // The end of the command writes it too, and says what is wrong then.
+            drop(self.write());
+        }
+        plan
     }
 
     /// Writes everything that is kept, and says how to go on if anything was left out.
     ///
     /// # Errors
     /// Whatever the operating system says, with the path.
-    pub(super) fn write(&self, digest: &str, policy: &Policy, now: Timestamp, shell: &Shell) -> Result<(), Failed> {
+    pub(super) fn finish(&self, shell: &Shell) -> Result<(), Failed> {
+        let all = self.write()?;
+        let taken = self.journal.taken();
+        shell.talk(&format!("{taken} plans were taken from {0}, {all} are kept there", self.path.display()));
+        Ok(())
+    }
+
+    /// How many plans the file has now.
+    fn write(&self) -> Result<usize, Failed> {
+        let Some(asked) = self.question.get().cloned() else { return Ok(0) };
         let document = Document {
             api_version: FORMAT.to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            input_digest: digest.to_owned(),
-            seed: policy.seed,
-            now,
+            input_digest: asked.digest,
+            seed: asked.seed,
+            now: asked.now,
             plans: self.journal.entries(),
         };
         let text = serde_json::to_string(&document)
             .map_err(|error| Failed::usage(format!("failed to write the resume file: {error}")))?;
         write::file(&self.path, &text)?;
-        let (taken, all) = (self.journal.taken(), document.plans.len());
-        shell.talk(&format!("{taken} plans were taken from {0}, {all} are kept there", self.path.display()));
-        Ok(())
+        self.unwritten.set(Stopwatch::start());
+        Ok(document.plans.len())
     }
 }
 

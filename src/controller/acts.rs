@@ -17,7 +17,7 @@ use crate::api::{GROUP, VERSION};
 use crate::cluster::lease::Leadership;
 use crate::cluster::{CALL_MAX, Cluster, ClusterError, Kind, within};
 use crate::kueue::observed::Carrier;
-use crate::kueue::release::{Order, Target};
+use crate::kueue::release::{Order, Target, Told, annotation};
 
 /// Writes at once. The API server gives a client its share; more would only wait there.
 const AT_ONCE: usize = 16;
@@ -64,7 +64,7 @@ pub async fn release(cluster: &Cluster, orders: Vec<Order>, fence: &Fence) -> Ve
     let one = |order: Order| async move {
         let mut ended = Ended::Done;
         for target in &order.targets {
-            match let_go(cluster, target, fence).await {
+            match let_go(cluster, target, order.told.as_ref(), fence).await {
                 Ended::Done => {}
                 other => ended = other,
             }
@@ -74,14 +74,14 @@ pub async fn release(cluster: &Cluster, orders: Vec<Order>, fence: &Fence) -> Ve
     stream::iter(orders.into_iter().map(one)).buffered(AT_ONCE).collect().await
 }
 
-/// Takes our gate off one object.
-pub async fn let_go(cluster: &Cluster, target: &Target, fence: &Fence) -> Ended {
+/// Takes our gate off one object, and writes the start that it is let go for.
+pub async fn let_go(cluster: &Cluster, target: &Target, told: Option<&Told>, fence: &Fence) -> Ended {
     let Some(api) = api_of(&target.api_version, &target.kind) else { return Ended::Changed };
     if !fence.holds() {
         return Ended::Fenced;
     }
     let objects: Api<DynamicObject> = Api::namespaced_with(cluster.client.clone(), &target.namespace, &api);
-    stepwise(&objects, &target.name, target.patch(), &resource(&api)).await
+    stepwise(&objects, &target.name, target.patch(told), &resource(&api)).await
 }
 
 /// How API servers word a `test` of a JSON patch that does not hold; newer ones do not say more than the second.
@@ -93,9 +93,7 @@ fn is_test(message: &str) -> bool {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
     pub carrier: Carrier,
-    /// RFC 3339.
-    pub start: String,
-    pub plan: String,
+    pub told: Told,
 }
 
 impl Note {
@@ -106,12 +104,12 @@ impl Note {
         if !self.carrier.is_gated() {
             return None;
         }
-        let at = |key: &str| format!("/metadata/annotations/{}", key.replace('~', "~0").replace('/', "~1"));
+        let [start, plan] = self.told.steps();
         Some(json!([
             {"op": "test", "path": "/metadata/uid", "value": self.carrier.uid},
-            {"op": "test", "path": at(keys::GATES), "value": self.carrier.gates},
-            {"op": "add", "path": at(keys::PLANNED_START), "value": self.start},
-            {"op": "add", "path": at(keys::PLAN), "value": self.plan},
+            {"op": "test", "path": annotation(keys::GATES), "value": self.carrier.gates},
+            start,
+            plan,
         ]))
     }
 }
@@ -129,7 +127,7 @@ pub async fn annotate(cluster: &Cluster, notes: Vec<Note>, fence: &Fence) -> Vec
             None => {
                 let patch = json!({"metadata": {
                     "uid": note.carrier.uid,
-                    "annotations": {keys::PLANNED_START: note.start, keys::PLAN: note.plan},
+                    "annotations": {keys::PLANNED_START: note.told.start, keys::PLAN: note.told.plan},
                 }});
                 merge(&objects, &note.carrier.name, &patch, &resource(&api)).await
             }

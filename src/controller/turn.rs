@@ -20,7 +20,7 @@ use crate::calendar;
 use crate::failure::{Finding, Severity};
 use crate::kueue::Assembled;
 use crate::kueue::observed::{Observed, Standing, by_key};
-use crate::kueue::release::{self, Cause, Order, Reservation, Scene, targets};
+use crate::kueue::release::{self, Cause, Order, Reservation, Scene, Told, targets};
 use crate::names::WorkloadKey;
 use crate::plan::overdue;
 use crate::plan::proposal::Release;
@@ -122,7 +122,7 @@ fn not_enforced(seen: &[Seen<'_>], observed: &BTreeMap<WorkloadKey, &Observed>, 
         let covers = |seen: &Seen<'_>| seen.scope.enforces() && seen.scope.covers(queue, &seen.assembled.snapshot);
         if !seen.iter().any(covers) {
             let (planned, cause) = (one.planned_start(), Cause::NotEnforced);
-            turn.orders.push(Order { key: key.clone(), targets: targets(one), planned, cause });
+            turn.orders.push(Order { key: key.clone(), targets: targets(one), planned, told: None, cause });
         }
     }
 }
@@ -154,7 +154,8 @@ fn enforce(
         for (key, cause) in forced {
             let Some(one) = observed.get(&key).filter(|one| one.is_gated()) else { continue };
             if done.insert(key.clone()) {
-                turn.orders.push(Order { targets: targets(one), planned: one.planned_start(), key, cause });
+                let planned = one.planned_start();
+                turn.orders.push(Order { targets: targets(one), planned, told: None, key, cause });
             }
         }
         return;
@@ -164,7 +165,13 @@ fn enforce(
     seen.scope.note_held(&decision.held.iter().map(|held| held.key.clone()).collect(), sight.now);
     turn.put_off += decision.put_off;
     turn.held.extend(decision.held.into_iter().map(|held| (held.key, held.why)));
-    turn.orders.extend(decision.orders.into_iter().filter(|order| done.insert(order.key.clone())));
+    let plan = seen.scope.name.clone().unwrap_or_default();
+    let told = |order: Order| {
+        let planned = order.planned.filter(|_| order.cause == Cause::Planned);
+        let start = planned.map(|start| calendar::rfc3339(start, sight.settings.zone));
+        Order { told: start.map(|start| Told { start, plan: plan.clone() }), ..order }
+    };
+    turn.orders.extend(decision.orders.into_iter().filter(|order| done.insert(order.key.clone())).map(told));
 }
 
 /// What may not be held any longer, whatever the plan says or does not say.
@@ -232,7 +239,10 @@ fn notes(seen: &[Seen<'_>], settings: &Settings) -> Vec<Note> {
             let start = calendar::rfc3339(release.start, settings.zone);
             let stale = one.carriers.iter().filter(|it| it.planned_start.as_deref() != Some(start.as_str()));
             notes.extend(stale.map(|carrier| {
-                (release.start, Note { carrier: carrier.clone(), start: start.clone(), plan: plan.clone() })
+                (
+                    release.start,
+                    Note { carrier: carrier.clone(), told: Told { start: start.clone(), plan: plan.clone() } },
+                )
             }));
         }
     }

@@ -94,7 +94,7 @@ async fn act(cluster: &Cluster, clock: &Clock, silence: Duration, nerves: &Nerve
 #[must_use]
 pub fn order(gated: Gated, cause: Cause) -> Order {
     let key = WorkloadKey::new(&gated.target.namespace, &gated.target.name);
-    Order { key, targets: vec![gated.target], planned: gated.planned, cause }
+    Order { key, targets: vec![gated.target], planned: gated.planned, told: None, cause }
 }
 
 async fn read(cluster: &Cluster, place: &Place) -> Result<Option<Record>, ClusterError> {

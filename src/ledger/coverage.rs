@@ -16,6 +16,7 @@ use crate::ratio::Ratio;
 pub struct CellPrice {
     pub flavor: FlavorName,
     pub resource: ResourceName,
+    /// The most that is there at any time.
     pub capacity: Amount,
     /// `2.5 EUR per GPU-hour`, several where it changes; or why there is none.
     pub price: Result<String, Finding>,
@@ -32,8 +33,13 @@ pub fn cell_prices(cards: &[Card], capacity: &[Capacity], window: Window) -> Res
     let currency = cards.first().map_or("", |card| card.currency.as_str());
     let mut cells: BTreeMap<(&FlavorName, &ResourceName), Amount> = BTreeMap::new();
     for row in capacity {
-        let sum = cells.entry((&row.flavor, &row.resource)).or_default();
-        *sum = sum.saturating_add(row.total);
+        // What a window adds is there at its time only; the most that is ever there begins where some row does.
+        let here = |other: &&Capacity| {
+            (&other.flavor, &other.resource) == (&row.flavor, &row.resource) && other.window.contains(row.window.from)
+        };
+        let sum = capacity.iter().filter(here).fold(Amount::ZERO, |sum, other| sum.saturating_add(other.total));
+        let most = cells.entry((&row.flavor, &row.resource)).or_default();
+        *most = sum.max(*most).max(row.total);
     }
     let priced = |((flavor, resource), capacity): ((&FlavorName, &ResourceName), Amount)| CellPrice {
         flavor: flavor.clone(),

@@ -24,10 +24,20 @@ pub struct Event {
     /// The due time as the event has it; it goes before that of the SLO.
     pub finish_by: Option<Timestamp>,
     pub evidence: Evidence,
+    /// How much was delivered.
+    pub units: Option<Units>,
     /// The id of an earlier event about the same outcome that no longer has a say.
     pub supersedes: Option<String>,
     /// Where it was written.
     pub place: Option<Span>,
+}
+
+/// How much was delivered, in a unit of the business: tokens, documents, requests.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Units {
+    pub kind: String,
+    /// Not negative.
+    pub quantity: Ratio,
 }
 
 /// What an evaluation found.

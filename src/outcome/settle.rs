@@ -9,7 +9,7 @@ use crate::ledger::run::{EndReason, Run};
 use crate::names::WorkloadKey;
 use crate::units::Timestamp;
 
-use super::evidence::{Event, State};
+use super::evidence::{Event, State, Units};
 use super::gate::Gate;
 use super::judge::{Due, GateFound, judge};
 use super::reason::{Reason, Verdict};
@@ -19,6 +19,8 @@ use super::reason::{Reason, Verdict};
 pub struct Promise {
     pub due: Due,
     pub class: Option<String>,
+    /// Outcomes that the workload is to bring.
+    pub expected: Option<u32>,
     /// The gate by name, where the promise names one.
     pub gate: Option<String>,
 }
@@ -46,6 +48,8 @@ pub struct Outcome {
     pub completed_at: Option<Timestamp>,
     /// `(source, id)` of the event that spoke.
     pub event: Option<(String, String)>,
+    /// How much was delivered, where anybody says so.
+    pub units: Option<Units>,
     /// The verdict of every attempt that somebody spoke about.
     pub attempts: BTreeMap<(WorkloadKey, u32), Verdict>,
 }
@@ -166,6 +170,7 @@ fn silence(case: &Case<'_>, workload: &WorkloadKey, run: &Run, class: Option<Str
         reason: overdue.map_or(Reason::NoEvidence, |after| Reason::EvidenceOverdue { after }),
         completed_at: run.end,
         event: None,
+        units: None,
         attempts: BTreeMap::from([((workload.clone(), run.attempt), Verdict::Unverified)]),
     }
 }
@@ -202,6 +207,7 @@ fn nothing_said(id: &str) -> Outcome {
         reason: Reason::NoEvidence,
         completed_at: None,
         event: None,
+        units: None,
         attempts: BTreeMap::new(),
     }
 }
@@ -246,10 +252,12 @@ fn settle_attempt(
     let run = history.run(workload, attempt);
     let class = case.class(Some(speaker), workload, run);
     let mut delivered = run.map(|run| run.fingerprint.clone()).unwrap_or_default();
+    let mut units = None;
     let mut completed = run.filter(|run| run.end_reason == EndReason::Succeeded).and_then(|run| run.end);
     for announcement in statements.iter().filter(|event| announces(event)) {
         delivered.extend(announcement.evidence.fingerprint.clone());
         completed = announcement.completed_at.or(completed);
+        units = announcement.units.as_ref().or(units);
     }
     let gate = case.gate(class.as_deref(), workload);
     let (verdict, reason) = judge(speaker, &gate, &case.due(workload), &delivered, completed);
@@ -262,6 +270,7 @@ fn settle_attempt(
         reason,
         completed_at: speaker.completed_at.or(completed),
         event: Some((speaker.source.clone(), speaker.id.clone())),
+        units: speaker.units.as_ref().or(units).cloned(),
         attempts: BTreeMap::new(),
     })
 }

@@ -64,6 +64,30 @@ impl Steps {
         self.0.iter().map(|step| step.1).max().unwrap_or(Amount::ZERO).max(Amount::ZERO)
     }
 
+    /// The same in `columns` equal columns of `[from, to)`, each as high as the highest step in it: for pictures that are
+    /// not wide enough for every step. Not more steps than there were.
+    #[must_use]
+    pub fn coarse(&self, (from, to): (Timestamp, Timestamp), columns: i64) -> Self {
+        if i64::try_from(self.0.len()).unwrap_or(i64::MAX) <= columns || from >= to {
+            return self.clone();
+        }
+        let span = i128::from(to.0) - i128::from(from.0);
+        let border = |column: i64| {
+            let along = span * i128::from(column) / i128::from(columns.max(1));
+            Timestamp(from.0.saturating_add(i64::try_from(along).unwrap_or(0)))
+        };
+        let mut steps: Vec<(Timestamp, Amount)> = Vec::new();
+        let borders = (0..columns).map(|column| (border(column), border(column + 1)));
+        for (start, end) in borders.filter(|(start, end)| start < end) {
+            let level = self.most_within(start, end);
+            if steps.last().map_or(Amount::ZERO, |last| last.1) != level {
+                steps.push((start, level));
+            }
+        }
+        steps.push((to, self.at(to)));
+        Self(steps)
+    }
+
     /// Every change, ascending.
     #[must_use]
     pub fn changes(&self) -> &[(Timestamp, Amount)] {

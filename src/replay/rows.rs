@@ -1,11 +1,14 @@
 //! The figures of a row.
 
+use std::collections::BTreeMap;
+
 use crate::kueue::simulate::{Run, Simulation};
 use crate::names::FlavorName;
+use crate::plan::curve::{self, Baseline};
 use crate::plan::proposal::{Piece, Summary};
-use crate::plan::snapshot::{Promise, Snapshot};
+use crate::plan::snapshot::{CellId, Promise, Snapshot};
 use crate::plan::summary::{Ends, Held, Occupation, capacities, summarize};
-use crate::units::{Seconds, Timestamp};
+use crate::units::{Amount, Seconds, Timestamp};
 
 use super::capacity::Change;
 use super::forecast::Spread;
@@ -38,6 +41,10 @@ pub struct Row {
     pub plans: u64,
     /// By workload: when it first started and when it ended.
     pub played: Vec<Played>,
+    /// What was held over time, by cell.
+    pub demand: Baseline,
+    /// What there was over time, by cell.
+    pub capacity: Baseline,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -54,12 +61,16 @@ pub(super) fn as_it_was(history: &History) -> Option<Row> {
         return None;
     }
     let mut occupations = Vec::new();
+    let mut holdings: BTreeMap<CellId, Vec<(Timestamp, Timestamp, Amount)>> = BTreeMap::new();
     let mut played = vec![Played::default(); snapshot.workloads.len()];
     for (index, workload) in snapshot.workloads.iter().enumerate() {
         let (Some(start), Some(option)) = (history.past(index).started, workload.options.first()) else { continue };
         let end = start + option.runtime.p50;
         played[index] = Played { start: Some(start), end: Some(end) };
         let held = Held { option: 0, piece: Piece { start, end } };
+        for (cell, amount) in &option.uses {
+            holdings.entry(*cell).or_default().push((start, end, *amount));
+        }
         occupations.push(Occupation { workload: index, pieces: vec![held], end: Some(Ends { p50: end, p90: end }) });
     }
     // Only what has a start is judged: the rest did not stay away, nobody knows when it came.
@@ -71,13 +82,14 @@ pub(super) fn as_it_was(history: &History) -> Option<Row> {
     }
     let summary = summarize(&judged, Promise::P50, &occupations);
     let left_out = u64::try_from(snapshot.workloads.len() - started).unwrap_or(u64::MAX);
-    Some(Row { left_out, never_started: 0, ..row(history, RowKind::AsItWas, None, summary, played) })
+    let demand = holdings.into_iter().map(|(cell, held)| (cell, curve::Steps::of_holdings(held))).collect();
+    Some(Row { left_out, never_started: 0, demand, ..row(history, RowKind::AsItWas, None, summary, played) })
 }
 
 pub(super) fn of_simulation(history: &History, kind: RowKind, change: Option<&Change>, simulation: Simulation) -> Row {
-    let summary = simulation.summary(&history.snapshot);
+    let (summary, demand) = (simulation.summary(&history.snapshot), simulation.demand(&history.snapshot));
     let played = simulation.runs.into_iter().map(|run| played(&run)).collect();
-    row(history, kind, change, summary, played)
+    Row { demand, ..row(history, kind, change, summary, played) }
 }
 
 pub(super) fn of_rolled(history: &History, change: Option<&Change>, rolled: &Rolled) -> Row {
@@ -106,6 +118,8 @@ fn row(history: &History, kind: RowKind, change: Option<&Change>, summary: Summa
         plans: 0,
         summary,
         played,
+        demand: Baseline::new(),
+        capacity: (0..).map(CellId).zip(&snapshot.cells).map(|(id, _)| (id, curve::capacity(snapshot, id))).collect(),
     }
 }
 

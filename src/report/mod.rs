@@ -5,6 +5,7 @@ pub mod plan_csv;
 pub mod plan_html;
 pub mod plan_text;
 pub mod replay_csv;
+pub mod replay_html;
 pub mod replay_text;
 pub mod svg;
 pub mod table;

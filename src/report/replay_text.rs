@@ -15,14 +15,24 @@ pub fn render(history: &History, replay: &Replay, provenance: &Provenance) -> St
     for forecast in &replay.forecasts {
         text.push_str(&format!("\nforecast: {}\n", forecast_line(forecast)));
     }
+    text.push_str(&format!("\n{}\n{}\n", rules(replay), footer(replay, provenance)));
+    text
+}
+
+/// When the staggered rows planned, and what they knew.
+pub(super) fn rules(replay: &Replay) -> String {
+    format!(
+        "The staggered rows replan at arrivals, ends and changes of capacity, at most every {}, knowing only what had been \
+         submitted and what had finished by then.",
+        replay.rules.debounce
+    )
+}
+
+/// What it was made from.
+pub(super) fn footer(replay: &Replay, provenance: &Provenance) -> String {
     let rules = &replay.rules;
-    text.push_str(&format!(
-        "\nThe staggered rows replan at arrivals, ends and changes of capacity, at most every {}, knowing only what had been \
-         submitted and what had finished by then.\n",
-        rules.debounce
-    ));
-    text.push_str(&format!(
-        "{} ({}): {} rows read, {} kept{}{}\ndigest {}  seed {}  steps {}  stagger {}\n",
+    format!(
+        "{} ({}): {} rows read, {} kept{}{}\ndigest {}  seed {}  steps {}  stagger {}",
         provenance.file,
         provenance.format,
         provenance.rows_read,
@@ -33,8 +43,7 @@ pub fn render(history: &History, replay: &Replay, provenance: &Provenance) -> St
         rules.seed,
         rules.steps,
         provenance.version,
-    ));
-    text
+    )
 }
 
 fn dropped(provenance: &Provenance) -> String {
@@ -101,7 +110,7 @@ fn rows(snapshot: &Snapshot, replay: &Replay) -> Table {
     table
 }
 
-fn peaks(snapshot: &Snapshot, row: &Row) -> String {
+pub(super) fn peaks(snapshot: &Snapshot, row: &Row) -> String {
     let one = |peak: &Peak| {
         let per_unit = peak.resource.units_per_gpu();
         let units = |amount: i64| crate::units::div_ceil(amount, per_unit);
@@ -116,7 +125,7 @@ fn peaks(snapshot: &Snapshot, row: &Row) -> String {
     used.map(one).collect::<Vec<_>>().join(", ")
 }
 
-fn idle(row: &Row) -> String {
+pub(super) fn idle(row: &Row) -> String {
     let all = row.idle_gpu_seconds + row.summary.gpu_seconds;
     if row.summary.gpu_seconds == 0 || all == 0 {
         return "-".to_owned();
@@ -124,7 +133,7 @@ fn idle(row: &Row) -> String {
     format!("{} %", crate::units::div_round_half_even(row.idle_gpu_seconds * 100, all))
 }
 
-fn forecast_line(forecast: &Forecast) -> String {
+pub(super) fn forecast_line(forecast: &Forecast) -> String {
     let mut text = forecast.what.to_owned();
     match forecast.error {
         Some(error) => text.push_str(&format!(

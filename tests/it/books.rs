@@ -46,7 +46,14 @@ fn report(yaml: &str, runs: &str, outcomes: &str) -> (Report, Books) {
     };
     let outcomes = settle(&case);
     let by = [Dimension::Tenant, Dimension::Class, Dimension::Queue];
-    let request = Request { runs: &read.runs, priced: &priced, outcomes: &outcomes, by: &by, window_is_chosen: false };
+    let request = Request {
+        runs: &read.runs,
+        priced: &priced,
+        outcomes: &outcomes,
+        promises: &books.promises,
+        by: &by,
+        window_is_chosen: false,
+    };
     (summarize(&request), books)
 }
 
@@ -116,6 +123,37 @@ spec: {template: {spec: {restartPolicy: Never, containers: [{name: main, image: 
 ";
 
 const RUN: &str = r#"{"workload":"evals/eval-1","flavor":"a100","resources":{"nvidia.com/gpu":"2","memory":"10Gi"},"start":"2026-11-30T20:00:00Z","end":"2026-11-30T22:00:00Z","endReason":"Succeeded"}"#;
+
+#[test]
+fn a_window_adds_capacity_only_while_it_lasts() {
+    let with = |windows: &str| {
+        let plan =
+            "---\napiVersion: stagger.dev/v1alpha1\nkind: CapacityPlan\nmetadata: {name: main}\nspec:\n  windows:\n";
+        let (report, _) = report(&format!("{BOOKS}{plan}{windows}"), RUN, &outcome("2026-11-30T22:10:00Z", 500));
+        let sums = report.reconciliation;
+        assert_eq!(sums.difference, Money::ZERO);
+        (sums.capacity.map(Money::decimal).unwrap_or_default(), sums.idle.decimal())
+    };
+    let one = |effect: &str, when: &str| {
+        format!(
+            "  - {{name: w, clusterQueue: batch, flavor: a100, resource: nvidia.com/gpu, quantity: 2, effect: {effect}, {when}}}\n"
+        )
+    };
+    // Four GPUs for an hour at 2.50 and one at 1.00 are 14.00; two of them idle. Two more for half an hour at 2.50: 2.50.
+    assert_eq!(
+        with(&one("Add", "start: 2026-11-30T20:30:00Z, end: 2026-11-30T21:00:00Z")),
+        ("16.50".to_owned(), "9.50".to_owned())
+    );
+    let nightly = "recurring: {days: [Mon], startTime: \"22:00\", endTime: \"22:30\", timeZone: Europe/Madrid}";
+    assert_eq!(with(&one("Add", nightly)), ("15.00".to_owned(), "8.00".to_owned()), "22:00 in Madrid is 21:00 in UTC");
+    for effect in ["Cap", "Reserve"] {
+        assert_eq!(
+            with(&one(effect, nightly)),
+            ("14.00".to_owned(), "7.00".to_owned()),
+            "{effect} changes who may use it"
+        );
+    }
+}
 
 fn outcome(completed: &str, n: u32) -> String {
     format!(

@@ -61,6 +61,34 @@ fn a_log_with_starts_has_a_row_of_the_past_and_a_forecast_against_it() {
     assert!(ran.talk.contains("sacct must have been run with TZ=UTC"), "{}", ran.talk);
 }
 
+/// The page has what the table has: every row twice (picture and figures), the waits, the sentence, and the document.
+#[test]
+fn a_replay_has_a_page_of_its_own() {
+    let evil = ACCOUNTING.replace("|nlp|", "|<script>alert(1)</script>|");
+    let (_dir, path) = folder(&[("jobs.txt", &evil)]);
+    let log = path("jobs.txt");
+    let base = ["whatif", "--history", &log, "--format", "sacct", "--capacity", "a100=2", "--plus", "2"];
+    let ran = run(&[&base[..], &["-o", "html"]].concat());
+    assert_eq!(ran.code, 0, "{}", ran.talk);
+    let page = &ran.out;
+    for told in [
+        "Staggered, half of the jobs would have waited no longer than ",
+        "<figcaption>as it was: peak 2 of 2, 0 late</figcaption>",
+        "<figcaption>Kueue alone, 2 more a100: peak ",
+        "<section id=\"waits\">",
+        "start by Kueue&#39;s rules, against the start in the log: 2 compared",
+        "Content-Security-Policy",
+    ] {
+        assert!(page.contains(told), "{told}: {page}");
+    }
+    assert!(!page.contains("<script>alert"), "text from outside is escaped");
+    let (_, data) = page.split_once("id=\"replay\">\n").expect("the document must ride along");
+    let (data, _) = data.split_once("</script>").expect("its element must end");
+    let document = json(&run(&[&base[..], &["-o", "json"]].concat()).out);
+    assert_eq!(json(data), document);
+    assert_eq!(*page, run(&[&base[..], &["-o", "html"]].concat()).out, "the same to the byte");
+}
+
 #[test]
 fn what_cannot_be_replayed_is_refused_with_one_clear_error() {
     let (_dir, path) = folder(&[("jobs.csv", JOBS)]);
@@ -82,5 +110,4 @@ fn what_cannot_be_replayed_is_refused_with_one_clear_error() {
     refused(&["--format", "philly", "--capacity", "a100=2", "--plus", "0"], 1, "not a number of GPUs");
     refused(&["--format", "philly", "--capacity", "a100"], 1, "is not FLAVOR=N");
     refused(&["--format", "philly", "--capacity", "a100=2", "--debounce", "0s"], 1, "debounce");
-    refused(&["--format", "philly", "--capacity", "a100=2", "-o", "html"], 1, "html");
 }

@@ -46,6 +46,7 @@ fn accuracy(value: &str) -> Case {
                 fingerprint: BTreeMap::from([("model".to_owned(), "m1".to_owned())]),
                 state: State::Complete,
             },
+            units: None,
             supersedes: None,
             place: None,
         },

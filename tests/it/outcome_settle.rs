@@ -37,6 +37,7 @@ fn said(id: &str, attempt: u32, hour: i64, value: &str) -> Event {
             fingerprint: BTreeMap::new(),
             state: State::Complete,
         },
+        units: None,
         supersedes: None,
         place: None,
     }
@@ -150,7 +151,7 @@ fn an_event_without_an_attempt_is_about_the_one_that_succeeded() {
 fn a_promise_brings_class_gate_and_due_time() {
     let mut event = said("a", 1, 1, "0.9");
     (event.class, event.finish_by) = (None, None);
-    let promise = |due: Due, gate: &str| Promise { due, class: None, gate: Some(gate.to_owned()) };
+    let promise = |due: Due, gate: &str| Promise { due, class: None, expected: None, gate: Some(gate.to_owned()) };
     let with = |promise: Promise| {
         let promises = BTreeMap::from([(WorkloadKey::new("evals", "eval-1"), promise)]);
         let events = [event.clone()];

@@ -6,9 +6,10 @@ use proptest::prelude::*;
 use stagger::ledger::card::Split;
 use stagger::ledger::run::{EndReason, Run, Window};
 use stagger::names::WorkloadKey;
-use stagger::outcome::evidence::{Event, Evidence, Score, State};
+use stagger::outcome::evidence::{Event, Evidence, Score, State, Units};
 use stagger::outcome::gate::{Comparison, Criterion, Gate};
-use stagger::outcome::settle::{Case, settle};
+use stagger::outcome::judge::Due;
+use stagger::outcome::settle::{Case, Promise, settle};
 use stagger::ratio::Ratio;
 use stagger::report::costs::{Dimension, Intake, Report, Request, Undefined, csv, document, summarize, text};
 use stagger::units::Money;
@@ -38,6 +39,7 @@ fn said(name: &str, attempt: u32, value: &str, hour: i64) -> Event {
             fingerprint: BTreeMap::new(),
             state: State::Complete,
         },
+        units: None,
         supersedes: None,
         place: None,
     }
@@ -63,9 +65,10 @@ fn a_gate() -> Gate {
 
 fn report_by(books: &Books, events: &[Event], over: Window, by: &[Dimension], chosen: bool) -> Report {
     let priced = books.price(over);
-    let case = Case { events, gates: &[a_gate()], runs: &books.runs, promises: &BTreeMap::new(), as_of: None };
+    let (runs, promises) = (&books.runs, &BTreeMap::new());
+    let case = Case { events, gates: &[a_gate()], runs, promises, as_of: None };
     let outcomes = settle(&case);
-    summarize(&Request { runs: &books.runs, priced: &priced, outcomes: &outcomes, by, window_is_chosen: chosen })
+    summarize(&Request { runs, priced: &priced, outcomes: &outcomes, promises, by, window_is_chosen: chosen })
 }
 
 fn report(books: &Books, events: &[Event]) -> Report {
@@ -109,6 +112,59 @@ fn the_headline_is_cost_over_good_and_on_time() {
     assert_eq!(total.waste_permille(), Some(400));
     let said = text::render(&report, None);
     assert!(said.starts_with("120.00 EUR for 100 attempts; 80 outcomes good, 60 good and on time: 2.00 EUR per verified outcome.\n40 % of this cost produced nothing verified: 24.00 EUR late, 14.40 EUR rejected, 9.60 EUR failed.\n"), "{said}");
+}
+
+#[test]
+fn what_was_promised_and_never_heard_of_is_missing() {
+    let (books, events) = a_hundred();
+    let promise = |expected| Promise { due: Due::Never, class: None, expected, gate: None };
+    // The first is to bring three outcomes and brings one; the last has failed; nothing is promised for the others.
+    let promises = BTreeMap::from([
+        (WorkloadKey::new("evals", "eval-000"), promise(Some(3))),
+        (WorkloadKey::new("evals", "eval-001"), promise(None)),
+        (WorkloadKey::new("evals", "eval-099"), promise(Some(1))),
+        (WorkloadKey::new("evals", "never-ran"), promise(Some(50))),
+    ]);
+    let priced = books.price(window(0, 24));
+    let runs = &books.runs;
+    let case = Case { events: &events, gates: &[a_gate()], runs, promises: &promises, as_of: None };
+    let outcomes = settle(&case);
+    let by = &[Dimension::Tenant];
+    let request =
+        Request { runs, priced: &priced, outcomes: &outcomes, promises: &promises, by, window_is_chosen: false };
+    let found = summarize(&request);
+    assert_eq!((found.total.expected, found.total.missing), (Some(4), 3));
+    assert_eq!(per_verified(&found), per_verified(&report(&books, &events)), "it is said, and counts for nothing");
+    assert!(text::render(&found, None).contains("Of 4 outcomes that were promised, nothing was heard of 3.\n"));
+    assert_eq!(report(&books, &events).total.expected, None, "without a promise nothing is known to be missing");
+}
+
+#[test]
+fn a_unit_costs_what_all_attempts_cost_over_what_verified_outcomes_delivered() {
+    let (books, mut events) = a_hundred();
+    let units =
+        |quantity: &str| Units { kind: "tokens".to_owned(), quantity: Ratio::parse(quantity).expect("a number") };
+    for event in &mut events {
+        event.units = Some(units("1000.5"));
+    }
+    let found = report(&books, &events);
+    let delivered = found.total.units["tokens"];
+    // Only the 60 that are good and on time deliver anything: 120.00 over 60,030 tokens.
+    assert_eq!((delivered.quantity, delivered.outcomes), (Ratio::parse("60030").ok(), 60));
+    assert_eq!(found.total.per_unit(delivered).map(Money::decimal).as_deref(), Some("0.001999"));
+    events[0].units = None;
+    let found = report(&books, &events);
+    let delivered = found.total.units["tokens"];
+    assert_eq!(
+        (delivered.outcomes, found.total.per_unit(delivered)),
+        (59, None),
+        "the silent one is not paid by others"
+    );
+    let said = text::render(&found, None);
+    assert!(
+        said.contains("Verified tokens: 59029.5, of 59 of 60 verified outcomes; what one costs is not known"),
+        "{said}"
+    );
 }
 
 #[test]

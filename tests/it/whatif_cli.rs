@@ -1,6 +1,8 @@
 //! `stagger whatif` from outside: its document, its exit codes, and what it says of bad options.
 
 use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use crate::cli::{json, run};
 
@@ -78,6 +80,37 @@ fn a_resume_file_gives_the_same_answer_and_refuses_another_question() {
     let (code, _, talk) = asked(&["--resume", &path]);
     assert_eq!(code, 7, "{talk}");
     assert!(talk.contains("it is no resume file"), "{talk}");
+}
+
+#[test]
+fn a_killed_comparison_goes_on_from_what_it_had_written() {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let file = folder.path().join("resume.json");
+    let path = file.display().to_string();
+    let day = scenario("realistic-day");
+    let asked = |limit: &str| ["whatif", &day, "--resume", &path, "--time-limit", limit].map(str::to_owned);
+    let first: Vec<String> = asked("5m").to_vec();
+    let mut process = Command::new(env!("CARGO_BIN_EXE_stagger"))
+        .args(&first)
+        .env_clear()
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the binary must start");
+    // No more is waited for than that something is there: then it is killed in the middle.
+    let begun = Instant::now();
+    while !file.exists() {
+        assert!(begun.elapsed() < Duration::from_mins(2), "nothing was written");
+        assert!(process.try_wait().expect("it can be asked").is_none(), "it ended before anything was written");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    process.kill().and_then(|()| process.wait()).expect("it can be killed");
+    let arguments = asked("1s");
+    let again = run(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
+    let told = again.talk.lines().find(|line| line.contains(" plans were taken from ")).unwrap_or_default();
+    let taken: usize = told.split(' ').next().and_then(|word| word.parse().ok()).unwrap_or(0);
+    assert!(taken > 0, "{}", again.talk);
 }
 
 #[test]

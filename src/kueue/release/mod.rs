@@ -18,7 +18,7 @@ use crate::units::{Amount, Seconds, Timestamp};
 
 use headroom::Headroom;
 
-pub use patch::{Target, targets, without_gate};
+pub use patch::{Target, Told, annotation, targets, without_gate};
 pub use watched::{Trouble, TroubleKind, watch};
 
 /// What the controller may do at once, and how long it waits for Kueue.
@@ -98,6 +98,8 @@ pub struct Order {
     pub targets: Vec<Target>,
     /// The start that was planned, where there is one.
     pub planned: Option<Timestamp>,
+    /// Written on every target as its gate goes; `None` leaves what is written.
+    pub told: Option<Told>,
     pub cause: Cause,
 }
 
@@ -130,7 +132,7 @@ pub fn decide(scene: &Scene<'_>, pace: Pace) -> Decision {
         let Some(cause) = cause.filter(|_| one.is_gated()) else { continue };
         ordered.insert(key);
         let planned = one.planned_start();
-        decision.orders.push(Order { key: key.clone(), targets: targets(one), planned, cause });
+        decision.orders.push(Order { key: key.clone(), targets: targets(one), planned, told: None, cause });
     }
     // 2. What Kueue may take at any moment comes first, for it is already in the queue.
     let mut headroom = Headroom::new(scene);
@@ -151,7 +153,7 @@ pub fn decide(scene: &Scene<'_>, pace: Pace) -> Decision {
             None => {
                 headroom.take(node, &uses);
                 let (key, planned) = (release.workload.clone(), Some(release.start));
-                decision.orders.push(Order { key, targets: targets(one), planned, cause: Cause::Planned });
+                decision.orders.push(Order { key, targets: targets(one), planned, told: None, cause: Cause::Planned });
             }
             Some(why) => decision.held.push(Held { key: release.workload.clone(), planned: release.start, why }),
         }

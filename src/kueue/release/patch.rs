@@ -17,11 +17,36 @@ pub struct Target {
     pub gates: String,
 }
 
-impl Target {
-    /// A JSON patch that fails where the object is another or its gates have changed since.
+/// What is written on an object about its start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Told {
+    /// RFC 3339.
+    pub start: String,
+    /// The CapacityPlan that planned it.
+    pub plan: String,
+}
+
+impl Told {
+    /// The steps of a JSON patch that write it beside annotations that are there.
     #[must_use]
-    pub fn patch(&self) -> Value {
-        let path = format!("/metadata/annotations/{}", keys::GATES.replace('~', "~0").replace('/', "~1"));
+    pub fn steps(&self) -> [Value; 2] {
+        let add = |key: &str, value: &str| json!({"op": "add", "path": annotation(key), "value": value});
+        [add(keys::PLANNED_START, &self.start), add(keys::PLAN, &self.plan)]
+    }
+}
+
+/// Where an annotation is, as a JSON pointer.
+#[must_use]
+pub fn annotation(key: &str) -> String {
+    format!("/metadata/annotations/{}", key.replace('~', "~0").replace('/', "~1"))
+}
+
+impl Target {
+    /// A JSON patch that fails where the object is another or its gates have changed since. The start that it is let go
+    /// for is written in the same breath: told before, it could be overtaken by another plan; told after, it could be lost.
+    #[must_use]
+    pub fn patch(&self, told: Option<&Told>) -> Value {
+        let path = annotation(keys::GATES);
         let change = match without_gate(&self.gates) {
             Some(rest) => json!({"op": "replace", "path": path, "value": rest}),
             None => json!({"op": "remove", "path": path}),
@@ -32,6 +57,7 @@ impl Target {
         }
         steps.push(json!({"op": "test", "path": path, "value": self.gates}));
         steps.push(change);
+        steps.extend(told.into_iter().flat_map(Told::steps));
         Value::Array(steps)
     }
 }

@@ -34,10 +34,13 @@ mod preempt;
 mod progress;
 mod steps;
 
+use std::collections::BTreeMap;
+
+use crate::plan::curve::{self, Baseline};
 use crate::plan::proposal::{Piece, Summary};
-use crate::plan::snapshot::{Promise, Snapshot};
+use crate::plan::snapshot::{CellId, Promise, Snapshot};
 use crate::plan::summary::{Ends, Held, Occupation, summarize};
-use crate::units::{Seconds, Timestamp};
+use crate::units::{Amount, Seconds, Timestamp};
 
 pub use steps::{Happened, Steps};
 
@@ -99,6 +102,26 @@ pub fn simulate(snapshot: &Snapshot, options: &SimOptions) -> Simulation {
 }
 
 impl Simulation {
+    /// What was held over time, by cell: every attempt, lost ones too, and what was running already.
+    #[must_use]
+    pub fn demand(&self, snapshot: &Snapshot) -> Baseline {
+        let mut holdings: BTreeMap<CellId, Vec<(Timestamp, Timestamp, Amount)>> = BTreeMap::new();
+        for (workload, run) in snapshot.workloads.iter().zip(&self.runs) {
+            for attempt in &run.attempts {
+                for (cell, amount) in workload.options.get(attempt.option).map_or(&[][..], |option| &option.uses) {
+                    holdings.entry(*cell).or_default().push((attempt.start, attempt.end, *amount));
+                }
+            }
+        }
+        for work in &snapshot.running {
+            for (cell, amount) in &work.uses {
+                let end = work.held_until(Promise::P50, snapshot.now, snapshot.horizon_end);
+                holdings.entry(*cell).or_default().push((work.start, end, *amount));
+            }
+        }
+        holdings.into_iter().map(|(cell, held)| (cell, curve::Steps::of_holdings(held))).collect()
+    }
+
     /// The figures of this outcome, to be set beside a plan's. GPU time and cost include work that was lost.
     #[must_use]
     pub fn summary(&self, snapshot: &Snapshot) -> Summary {

@@ -16,7 +16,7 @@ use sha2::{Digest, Sha256};
 use crate::calendar;
 use crate::failure::{Finding, SourceFile, Span};
 use crate::names::WorkloadKey;
-use crate::outcome::evidence::{Evaluator, Event, Evidence, Score, State};
+use crate::outcome::evidence::{Evaluator, Event, Evidence, Score, State, Units};
 use crate::units::Timestamp;
 
 use super::decimal::Decimal;
@@ -76,7 +76,28 @@ struct Data {
     evaluator: Option<WrittenEvaluator>,
     #[serde(default)]
     fingerprint: BTreeMap<String, Value>,
+    units: Option<WrittenUnits>,
     supersedes: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct WrittenUnits {
+    kind: String,
+    quantity: Decimal,
+}
+
+impl WrittenUnits {
+    fn read(self) -> Result<Units, String> {
+        let quantity =
+            self.quantity.0.ok_or("data.units.quantity: it has no value; leave `units` out where none is known")?;
+        match self.kind.trim() {
+            "" => Err("data.units.kind: it is empty; expected a word such as `tokens`".to_owned()),
+            _ if quantity.is_negative() => {
+                Err(format!("data.units.quantity: {} is negative", quantity.decimal_floor(9)))
+            }
+            kind => Ok(Units { kind: kind.to_owned(), quantity }),
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -245,6 +266,7 @@ fn event(envelope: &Envelope<'_>, place: Option<Span>) -> Result<Event, String> 
             fingerprint: data.fingerprint.into_iter().map(|(field, value)| (field, plain(&value))).collect(),
             state: State::Complete,
         },
+        units: data.units.map(WrittenUnits::read).transpose()?,
         supersedes: data.supersedes,
         place,
     })

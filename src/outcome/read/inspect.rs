@@ -162,6 +162,7 @@ fn event(file: &Arc<SourceFile>, log: &Log, subject: &Subject) -> Result<Event, 
             fingerprint: fingerprint(&log.eval),
             state: state(log),
         },
+        units: None,
         supersedes: about.supersedes,
         place: Some(whole(file)),
     })

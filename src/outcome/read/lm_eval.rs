@@ -112,6 +112,7 @@ fn event(file: &Arc<SourceFile>, results: &Results, subject: &Subject) -> Result
             fingerprint: fingerprint(results),
             state: state(results),
         },
+        units: None,
         supersedes: about.supersedes,
         place: Some(whole(file)),
     })

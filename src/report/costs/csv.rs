@@ -16,7 +16,10 @@ pub fn render(report: &Report) -> String {
     titles.extend(Term::ALL.map(|term| term.as_str().to_owned()));
     // A cause may be called like a term; `spent…` keeps the columns apart.
     titles.extend(Cause::ALL.map(|cause| format!("spent_{}", cause.as_str())));
-    titles.extend(["costPerVerifiedOutcome", "costPerGoodOutcome", "costPerAttempt", "reason"].map(str::to_owned));
+    titles.extend(
+        ["costPerVerifiedOutcome", "costPerGoodOutcome", "costPerAttempt", "reason", "expected", "missing"]
+            .map(str::to_owned),
+    );
     let mut records = vec![titles];
     records.extend(report.groups.iter().map(|group| record(report, group, "group")));
     records.push(record(report, &report.total, "total"));
@@ -43,5 +46,9 @@ fn record(report: &Report, group: &Group, scope: &str) -> Vec<String> {
     let headline = group.per_verified_outcome();
     cells.extend([optional(headline.ok()), optional(group.per_good_outcome()), optional(group.per_attempt())]);
     cells.push(headline.err().map_or_else(String::new, super::unit_cost::Undefined::message));
+    // Without a promise nothing is known to be missing.
+    cells.extend(
+        [group.expected, group.expected.map(|_| group.missing)].map(|n| n.map_or_else(String::new, |n| n.to_string())),
+    );
     cells
 }

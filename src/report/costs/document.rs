@@ -14,7 +14,7 @@ use crate::outcome::settle::Outcome;
 use crate::units::{Money, Timestamp};
 
 use super::cause::Cause;
-use super::{ClassRuntime, Dimension, Group, Intake, Reconciliation, Report};
+use super::{ClassRuntime, Delivered, Dimension, Group, Intake, Reconciliation, Report};
 
 /// Group and version of the document.
 pub const API_VERSION: &str = "stagger.dev/report/v1";
@@ -99,6 +99,8 @@ struct GroupDoc<'a> {
     cost_per_verified_outcome: Option<String>,
     cost_per_good_outcome: Option<String>,
     cost_per_attempt: Option<String>,
+    /// What verified outcomes delivered, by kind.
+    units: Vec<UnitsDoc<'a>>,
     /// Why there is no cost per verified outcome.
     reason: Option<ReasonDoc>,
 }
@@ -119,6 +121,19 @@ struct CountsDoc {
     unverified: u64,
     good: u64,
     good_and_on_time: u64,
+    /// What the workloads were to bring; null where no promise says how many.
+    expected: Option<u64>,
+    missing: Option<u64>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct UnitsDoc<'a> {
+    kind: &'a str,
+    quantity: Option<String>,
+    /// Verified outcomes that say how much they delivered.
+    outcomes: u64,
+    cost_per_unit: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -202,6 +217,8 @@ fn group<'a>(group: &'a Group, by: &[Dimension]) -> GroupDoc<'a> {
             unverified: group.outcomes.unverified,
             good: group.outcomes.good(),
             good_and_on_time: group.outcomes.verified,
+            expected: group.expected,
+            missing: group.expected.map(|_| group.missing),
         },
         causes: Cause::ALL.iter().map(|cause| (cause.as_str(), amount(group.by_cause.get(cause)))).collect(),
         waste: group.waste().decimal(),
@@ -209,7 +226,17 @@ fn group<'a>(group: &'a Group, by: &[Dimension]) -> GroupDoc<'a> {
         cost_per_verified_outcome: headline.ok().map(Money::decimal),
         cost_per_good_outcome: group.per_good_outcome().map(Money::decimal),
         cost_per_attempt: group.per_attempt().map(Money::decimal),
+        units: group.units.iter().map(|(kind, delivered)| units(group, kind, *delivered)).collect(),
         reason: headline.err().map(|why| ReasonDoc { code: why.code(), message: why.message() }),
+    }
+}
+
+fn units<'a>(group: &Group, kind: &'a str, delivered: Delivered) -> UnitsDoc<'a> {
+    UnitsDoc {
+        kind,
+        quantity: delivered.quantity.map(|quantity| quantity.decimal_floor(9)),
+        outcomes: delivered.outcomes,
+        cost_per_unit: group.per_unit(delivered).map(Money::decimal),
     }
 }
 

@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::ledger::charge::{Charge, Term};
 use crate::names::WorkloadKey;
 use crate::outcome::reason::Verdict;
+use crate::outcome::settle::Outcome;
+use crate::ratio::Ratio;
 use crate::units::Money;
 
 use super::cause::Cause;
@@ -94,7 +96,7 @@ impl Counts {
         self.verified + self.late + self.rejected + self.unverified
     }
 
-    pub(super) fn add(&mut self, verdict: Verdict) {
+    fn add(&mut self, verdict: Verdict) {
         match verdict {
             Verdict::Verified => self.verified += 1,
             Verdict::Late => self.late += 1,
@@ -102,6 +104,15 @@ impl Counts {
             Verdict::Unverified => self.unverified += 1,
         }
     }
+}
+
+/// How much of one kind verified outcomes have delivered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Delivered {
+    /// `None`: too large to be exact.
+    pub quantity: Option<Ratio>,
+    /// Verified outcomes that say how much.
+    pub outcomes: u64,
 }
 
 /// The sums of one group.
@@ -117,6 +128,12 @@ pub struct Group {
     /// Held by runs inside the window, in thousandths of a GPU-second.
     pub gpu_milli_seconds: i128,
     pub outcomes: Counts,
+    /// Outcomes that the workloads were to bring; `None`: no promise says how many.
+    pub expected: Option<u64>,
+    /// Of these, those of which nothing was ever heard.
+    pub missing: u64,
+    /// What verified outcomes have delivered, by kind of unit.
+    pub units: BTreeMap<String, Delivered>,
     pub(super) seen: BTreeSet<(WorkloadKey, u32)>,
 }
 
@@ -133,6 +150,32 @@ impl Group {
     #[must_use]
     pub fn per_good_outcome(&self) -> Option<Money> {
         per(self.cost, self.outcomes.good())
+    }
+
+    /// Cost per unit that verified outcomes delivered, in billionths. `None` unless every verified outcome says how much it
+    /// was: the cost of the silent ones would be charged to the others.
+    #[must_use]
+    pub fn per_unit(&self, delivered: Delivered) -> Option<Money> {
+        let quantity = delivered.quantity.filter(|_| delivered.outcomes == self.outcomes.verified)?;
+        let nanos = Ratio::new(self.cost.nanos, 1)?.div(quantity)?;
+        Some(Money { nanos: nanos.round_half_even() })
+    }
+
+    /// An outcome with its verdict; what it delivered counts when it is verified.
+    pub(super) fn add_outcome(&mut self, outcome: &Outcome) {
+        self.outcomes.add(outcome.verdict);
+        if let Some(units) = outcome.units.as_ref().filter(|_| outcome.verdict == Verdict::Verified) {
+            let none = Delivered { quantity: Some(Ratio::whole(0)), outcomes: 0 };
+            let delivered = self.units.entry(units.kind.clone()).or_insert(none);
+            delivered.quantity = delivered.quantity.and_then(|sum| sum.add(units.quantity));
+            delivered.outcomes += 1;
+        }
+    }
+
+    /// A workload that was to bring so many outcomes, and those that somebody spoke about.
+    pub(super) fn add_expected(&mut self, expected: u64, known: u64) {
+        self.expected = Some(self.expected.unwrap_or(0) + expected);
+        self.missing += expected.saturating_sub(known);
     }
 
     #[must_use]

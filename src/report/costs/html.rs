@@ -43,6 +43,9 @@ pub fn render(page: &Page<'_>) -> String {
             Escaped(&scope(report))
         ),
     );
+    for sentence in text::delivered(report) {
+        put(&mut html, format_args!("<p class=\"small\">{}</p>\n", Escaped(&sentence)));
+    }
     html.push_str(&causes(report));
     html.push_str(&groups(report));
     html.push_str(&adds_up(report));

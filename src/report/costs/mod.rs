@@ -22,7 +22,7 @@ use crate::ledger::run::Window;
 use crate::outcome::settle::Outcome;
 use crate::units::Money;
 
-pub use group::{Counts, Dimension, Group, Key};
+pub use group::{Counts, Delivered, Dimension, Group, Key};
 pub use intake::Intake;
 pub use reconcile::Reconciliation;
 pub use runtimes::ClassRuntime;

@@ -1,11 +1,11 @@
 //! `summarize`: charges + verdicts + window → report.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ledger::charge::{Charge, Priced};
 use crate::ledger::run::{Run, Window};
 use crate::names::WorkloadKey;
-use crate::outcome::settle::Outcome;
+use crate::outcome::settle::{Outcome, Promise};
 
 use super::Report;
 use super::cause::Causes;
@@ -21,6 +21,8 @@ pub struct Request<'a> {
     pub runs: &'a [Run],
     pub priced: &'a Priced,
     pub outcomes: &'a [Outcome],
+    /// What was promised for each workload.
+    pub promises: &'a BTreeMap<WorkloadKey, Promise>,
     pub by: &'a [Dimension],
     /// Count only outcomes completed in the priced window. Without a window that somebody chose there is no outside.
     pub window_is_chosen: bool,
@@ -29,7 +31,7 @@ pub struct Request<'a> {
 /// Adds everything up.
 #[must_use]
 pub fn summarize(request: &Request<'_>) -> Report {
-    let Request { runs, priced, outcomes, by, window_is_chosen } = *request;
+    let Request { runs, priced, outcomes, promises, by, window_is_chosen } = *request;
     let (counted, outside): (Vec<&Outcome>, Vec<&Outcome>) = outcomes
         .iter()
         .partition(|outcome| !window_is_chosen || outcome.completed_at.is_none_or(|at| priced.window.contains(at)));
@@ -53,7 +55,19 @@ pub fn summarize(request: &Request<'_>) -> Report {
         group_of(&places.of_run(run), &add);
     }
     for outcome in &counted {
-        group_of(&places.of_outcome(outcome, runs), &|group| group.outcomes.add(outcome.verdict));
+        group_of(&places.of_outcome(outcome, runs), &|group| group.add_outcome(outcome));
+    }
+    // What was promised and never spoken of is missing, wherever else its workload's outcomes were completed.
+    let mut known: BTreeMap<&WorkloadKey, u64> = BTreeMap::new();
+    for workload in outcomes.iter().filter_map(|outcome| outcome.workload.as_ref()) {
+        *known.entry(workload).or_default() += 1;
+    }
+    let touched: BTreeSet<&WorkloadKey> =
+        runs.iter().filter(|run| touches(run, priced.window)).map(|run| &run.workload).collect();
+    for (workload, at) in places.workloads.iter().filter(|(workload, _)| touched.contains(*workload)) {
+        let Some(expected) = promises.get(*workload).and_then(|promise| promise.expected) else { continue };
+        let known = known.get(workload).copied().unwrap_or(0);
+        group_of(&places.of_run(&runs[*at]), &|group| group.add_expected(u64::from(expected), known));
     }
     let reconciliation = reconcile(priced, total.cost);
     let fully_loaded = cost_per_verified_outcome(reconciliation.total, total.outcomes.verified, total.attempts);

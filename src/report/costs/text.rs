@@ -16,6 +16,10 @@ pub fn render(report: &Report, width: Option<usize>) -> String {
         text.push_str(&sentence);
         text.push('\n');
     }
+    for sentence in delivered(report) {
+        text.push_str(&sentence);
+        text.push('\n');
+    }
     text.push('\n');
     text.push_str(&groups(report).render(width));
     text.push_str("\nWhere it went\n");
@@ -41,6 +45,32 @@ pub fn headline(report: &Report) -> String {
         Ok(cost) => format!("{spent}: {cost} {currency} per verified outcome.\n"),
         Err(why) => format!("{spent}: cost per verified outcome undefined ({}).\n", why.message()),
     }
+}
+
+/// What was promised and did not come, and what a unit of what came has cost.
+pub(super) fn delivered(report: &Report) -> Vec<String> {
+    let (total, currency) = (&report.total, &report.currency);
+    let mut sentences = Vec::new();
+    if let Some(expected) = total.expected.filter(|_| total.missing > 0) {
+        let missing = total.missing;
+        sentences
+            .push(format!("Of {} that were promised, nothing was heard of {missing}.", counted(expected, "outcome")));
+    }
+    for (kind, delivered) in &total.units {
+        let Some(quantity) = delivered.quantity else {
+            sentences.push(format!("Verified {kind}: too many to be exact."));
+            continue;
+        };
+        let quantity = quantity.decimal_floor(9);
+        sentences.push(match total.per_unit(*delivered) {
+            Some(cost) => format!("Verified {kind}: {quantity}, at {cost} {currency} each."),
+            None => format!(
+                "Verified {kind}: {quantity}, of {} of {} verified outcomes; what one costs is not known without the others.",
+                delivered.outcomes, total.outcomes.verified
+            ),
+        });
+    }
+    sentences
 }
 
 /// `1 attempt`, `2 attempts`.

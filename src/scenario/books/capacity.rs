@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::windows;
 use crate::api::written;
 use crate::failure::Finding;
 use crate::kueue::catalog::Catalog;
@@ -14,7 +15,8 @@ use crate::names::{FlavorName, ResourceName, TenantId};
 use crate::units::Amount;
 
 /// The sum of nominal quota over ClusterQueues and Cohorts, for the whole window; where the inventory approves a number
-/// of devices for a flavor, that number instead. `None` without any of these.
+/// of devices for a flavor, that number instead; and what capacity windows add while they last. `None` without quota and
+/// devices.
 pub(super) fn read(catalog: &Catalog<'_>, window: Window, findings: &mut Findings) -> Option<Vec<Capacity>> {
     let mut total: BTreeMap<(FlavorName, ResourceName), Amount> = BTreeMap::new();
     let queues = catalog.cluster_queues.values().map(|known| (known.manifest, &known.spec.resource_groups));
@@ -49,7 +51,11 @@ pub(super) fn read(catalog: &Catalog<'_>, window: Window, findings: &mut Finding
         total,
         stranded: Amount::ZERO,
     };
-    (!total.is_empty()).then(|| total.into_iter().map(row).collect())
+    if total.is_empty() {
+        return None;
+    }
+    let standing = total.into_iter().map(row);
+    Some(standing.chain(windows::added(catalog, window, findings)).collect())
 }
 
 pub(super) fn guarantees(catalog: &Catalog<'_>, findings: &mut Findings) -> Vec<Guarantee> {

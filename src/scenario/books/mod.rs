@@ -7,6 +7,7 @@ mod capacity;
 mod cards;
 mod gates;
 mod promises;
+mod windows;
 
 use std::collections::BTreeMap;
 

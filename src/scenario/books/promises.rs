@@ -102,6 +102,7 @@ fn outline(promise: &Promised<'_>, created: Option<Timestamp>) -> Promise {
     Promise {
         due,
         class: outcome.map(|outcome| outcome.class.clone()),
+        expected: outcome.and_then(|outcome| outcome.expected),
         gate: outcome.and_then(|outcome| Some(outcome.gate_ref.as_ref()?.name.clone())),
     }
 }

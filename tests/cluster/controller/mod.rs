@@ -5,6 +5,8 @@
 
 mod alone;
 mod faults;
+mod flavors;
+mod moves;
 mod noon;
 mod sixty;
 mod told;
@@ -57,17 +59,32 @@ async fn node(admin: &Person) {
 impl<'a> Stage<'a> {
     /// Queues of `gpus` each, all in one cohort where there are several, and a controller whose hour lasts `3600 / speed` s.
     async fn set(plane: &'a Plane, name: &str, queues: &[(&str, u32)], speed: i64) -> Self {
+        let queues: Vec<(&str, [u32; 1])> = queues.iter().map(|(queue, gpus)| (*queue, [*gpus])).collect();
+        Self::flavored(plane, name, &["a100"], &queues, speed).await
+    }
+
+    /// The same with several flavors, in the order in which Kueue tries them, and so many GPUs of each.
+    async fn flavored<const N: usize>(
+        plane: &'a Plane,
+        name: &str,
+        flavors: &[&str; N],
+        queues: &[(&str, [u32; N])],
+        speed: i64,
+    ) -> Self {
         let admin = &plane.admin;
         crds::installed(plane).await;
         node(admin).await;
         for namespace in [name, "stagger-system"] {
             admin.apply(&json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})).await;
         }
-        let flavor = format!("{name}-a100");
-        admin.apply(&json!({"apiVersion": KUEUE, "kind": "ResourceFlavor", "metadata": {"name": flavor}})).await;
+        let flavors = flavors.map(|flavor| format!("{name}-{flavor}"));
+        for flavor in &flavors {
+            admin.apply(&json!({"apiVersion": KUEUE, "kind": "ResourceFlavor", "metadata": {"name": flavor}})).await;
+        }
         for (queue, gpus) in queues {
-            let quota = json!({"name": GPU, "nominalQuota": gpus});
-            let group = json!({"coveredResources": [GPU], "flavors": [{"name": flavor, "resources": [quota]}]});
+            let quota = |(flavor, gpus): (&String, &u32)| json!({"name": flavor, "resources": [{"name": GPU, "nominalQuota": gpus}]});
+            let quotas: Vec<Value> = flavors.iter().zip(gpus).map(quota).collect();
+            let group = json!({"coveredResources": [GPU], "flavors": quotas});
             let mut spec = json!({"namespaceSelector": {}, "resourceGroups": [group]});
             if queues.len() > 1 {
                 spec["cohortName"] = json!(name);

@@ -34,6 +34,20 @@ fn nothing_is_let_go_before_its_planned_start() {
 }
 
 #[test]
+fn every_job_says_the_start_that_it_was_let_go_for() {
+    let mut fake = Fake::touchstone();
+    fake.find("eval-1").runtime = Seconds(1200);
+    fake.find("eval-2").runtime = Seconds(4800);
+    fake.until(200);
+    for job in &fake.jobs {
+        let said = job.planned.as_deref().and_then(|text| stagger::calendar::parse_instant(text).ok());
+        let went = fake.released.iter().find(|(_, name, _)| *name == job.name).map(|(at, _, _)| *at);
+        let (said, went) = (said.expect("a start must be told"), went.expect("it must have gone"));
+        assert!((Seconds(0)..=Seconds(5)).contains(&(went - said)), "{}: told {said:?}, went {went:?}", job.name);
+    }
+}
+
+#[test]
 fn an_early_end_lets_the_next_one_start_early() {
     let mut fake = Fake::touchstone();
     fake.find("eval-1").runtime = Seconds(1200);

@@ -15,7 +15,7 @@ use stagger::controller::scope::Scope;
 use stagger::controller::settings::Settings;
 use stagger::controller::turn::{self, Seen, Sight, Slo, Turn};
 use stagger::kueue::observed::holds;
-use stagger::kueue::release::{Cause, Target, without_gate};
+use stagger::kueue::release::{Cause, Target, Told, without_gate};
 use stagger::units::{Seconds, Timestamp};
 
 pub use crate::assemble::NOON;
@@ -227,12 +227,16 @@ impl Fake {
         let turn = turn::decide(&mut [Seen { scope: &mut self.scope, assembled: &seen }], &sight, &patience);
         for order in &turn.orders {
             for target in &order.targets {
-                self.let_go(target);
+                self.let_go(target, order.told.as_ref());
             }
             self.released.push((self.now, order.key.name().to_owned(), order.cause));
         }
         for note in &turn.notes {
-            self.find(&note.carrier.name).planned = Some(note.start.clone());
+            // As the API server: the patch tests the gate, which may have gone in this very turn.
+            let job = self.find(&note.carrier.name);
+            if note.steps().is_none() || job.gates == note.carrier.gates {
+                job.planned = Some(note.told.start.clone());
+            }
         }
         for told in &turn.slos {
             self.slo = told.status.clone();
@@ -241,10 +245,11 @@ impl Fake {
         turn
     }
 
-    fn let_go(&mut self, target: &Target) {
+    fn let_go(&mut self, target: &Target, told: Option<&Told>) {
         let job = self.find(&target.name);
         if job.gates == target.gates {
             job.gates = without_gate(&target.gates).unwrap_or_default();
+            job.planned = told.map(|told| told.start.clone()).or(job.planned.take());
         }
     }
 

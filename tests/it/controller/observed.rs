@@ -4,7 +4,7 @@ use serde_json::json;
 use stagger::api::manifest::Manifest;
 use stagger::controller::scope::Scope;
 use stagger::kueue::observed::{Observed, Standing};
-use stagger::kueue::release::{targets, without_gate};
+use stagger::kueue::release::{Told, targets, without_gate};
 
 use super::fake::{Fake, GATE, at, row, settings, time};
 
@@ -83,7 +83,7 @@ fn other_controllers_keep_their_gates() {
     for row in rows.iter_mut().filter(|row| row.kind == "Job" || row.kind == "Workload") {
         row.value["metadata"]["annotations"]["kueue.x-k8s.io/admission-gated-by"] = json!(both);
     }
-    let patch = targets(&observe(&rows)[0])[0].patch();
+    let patch = targets(&observe(&rows)[0])[0].patch(None);
     let path = "/metadata/annotations/kueue.x-k8s.io~1admission-gated-by";
     let expected = json!([
         {"op": "test", "path": "/metadata/uid", "value": "job-eval-1"},
@@ -91,4 +91,13 @@ fn other_controllers_keep_their_gates() {
         {"op": "replace", "path": path, "value": "other.dev/gate"},
     ]);
     assert_eq!(patch, expected);
+    let told = Told { start: "2026-11-30T13:00:00+01:00".to_owned(), plan: "main".to_owned() };
+    let patch = targets(&observe(&rows)[0])[0].patch(Some(&told));
+    let steps = patch.as_array().expect("the patch must be steps");
+    assert_eq!(steps[..3], *expected.as_array().expect("steps"));
+    let added = [
+        json!({"op": "add", "path": "/metadata/annotations/stagger.dev~1planned-start", "value": told.start}),
+        json!({"op": "add", "path": "/metadata/annotations/stagger.dev~1plan", "value": "main"}),
+    ];
+    assert_eq!(steps[3..], added, "and the start it is let go for is written in the same patch");
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use stagger::controller::acts::Note;
 use stagger::kueue::observed::{Carrier, by_key};
-use stagger::kueue::release::{Cause, Pace, Scene, decide};
+use stagger::kueue::release::{Cause, Pace, Scene, Told, decide};
 use stagger::names::{FlavorName, QueueName, ResourceName, WorkloadKey};
 use stagger::units::{Amount, Seconds};
 
@@ -93,7 +93,8 @@ fn what_was_let_go_keeps_the_start_that_it_was_let_go_for() {
     let fake = Fake::new().job("eval-1", 2);
     let seen = fake.scope.look(&mut fake.rows().iter(), at(0), &fake.settings);
     let carrier = seen.observed[0].carriers[0].clone();
-    let note = |carrier| Note { carrier, start: "2026-11-30T13:00:00Z".to_owned(), plan: "batch".to_owned() };
+    let note =
+        |carrier| Note { carrier, told: Told { start: "2026-11-30T13:00:00Z".to_owned(), plan: "batch".to_owned() } };
     let steps = note(carrier.clone()).steps().expect("a gated job is told stepwise");
     let path = "/metadata/annotations/kueue.x-k8s.io~1admission-gated-by";
     assert!(steps.as_array().expect("steps").contains(&serde_json::json!({"op": "test", "path": path, "value": GATE})));

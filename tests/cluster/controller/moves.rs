@@ -1,0 +1,149 @@
+//! Reality moves: each disturbance is planned for anew within seconds, and its cause is on record.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use stagger::calendar;
+use stagger::units::Timestamp;
+
+use super::{GATES, KUEUE, NOON, QUEUE, Stage, condition, owner};
+use crate::shared::alone_on_plane;
+use crate::wait::until;
+
+/// By a wall clock, from the change to the plan that knows it.
+const PLANNED_WITHIN: Duration = Duration::from_secs(5);
+const NAME: &str = "moves";
+const PRIORITY: &str = "kueue.x-k8s.io/priority-class";
+
+/// The lines in which the controller says why it has planned.
+fn plans(stage: &Stage<'_>) -> Vec<String> {
+    let log = std::fs::read_to_string(stage.controller.log()).unwrap_or_default();
+    log.lines().filter(|line| line.contains("because=")).map(str::to_owned).collect()
+}
+
+/// Waits for a plan after the first `known` ones whose cause is `told`.
+async fn planned_because(stage: &Stage<'_>, known: usize, bound: Duration, told: &str) {
+    until(&format!("a plan because {told}"), bound, async || {
+        let fresh = plans(stage).split_off(known);
+        if fresh.iter().any(|line| line.contains(told)) { Ok(()) } else { Err(format!("{fresh:#?}")) }
+    })
+    .await;
+}
+
+/// Makes a change, and waits for the plan that knows it.
+async fn follows(stage: &Stage<'_>, told: &str, change: impl AsyncFnOnce()) {
+    let known = plans(stage).len();
+    change().await;
+    planned_because(stage, known, PLANNED_WITHIN, told).await;
+}
+
+async fn runs(stage: &Stage<'_>, job: &str) {
+    until(&format!("{job} runs"), Duration::from_mins(1), async || {
+        let workloads = stage.workloads().await;
+        let found = workloads.iter().find(|one| owner(one) == job);
+        let admitted = found.is_some_and(|one| condition(one, "Admitted").is_some());
+        if admitted { Ok(()) } else { Err(format!("{found:?}")) }
+    })
+    .await;
+}
+
+/// A job that promises to take `promised` minutes and takes `really`.
+fn lasting(stage: &Stage<'_>, job: &str, promised: i64, really: i64) -> Value {
+    let mut made = stage.job(job, NAME, 2, really);
+    made["metadata"]["labels"]["app"] = json!(format!("eval-{promised}"));
+    made
+}
+
+#[test]
+fn each_disturbance_is_planned_for_within_five_seconds_and_its_cause_is_on_record() {
+    alone_on_plane(async |plane| {
+        let admin = &plane.admin;
+        let mut stage = Stage::set(plane, NAME, &[(NAME, 4)], 60).await;
+        let queue = json!({"apiVersion": KUEUE, "kind": "ClusterQueue", "metadata": {"name": NAME}});
+        let change = async |object: &Value, patch: Value| {
+            admin.merge(object, &patch).await.unwrap_or_else(|refused| panic!("{}", refused.message));
+        };
+        change(&queue, json!({"spec": {"preemption": {"withinClusterQueue": "LowerPriority"}}})).await;
+        for (class, value) in [("moves-high", 1000), ("moves-top", 2000)] {
+            let named = json!({"name": class});
+            admin
+                .apply(
+                    &json!({"apiVersion": KUEUE, "kind": "WorkloadPriorityClass", "metadata": named, "value": value}),
+                )
+                .await;
+        }
+        let due = Timestamp(NOON.0 + 40 * 3600);
+        for minutes in [10, 120] {
+            admin.apply(&stage.slo(&format!("promise-{minutes}"), due, minutes)).await;
+        }
+        let create = async |job: &Value| {
+            admin.create(job).await.unwrap_or_else(|refused| panic!("{}", refused.message));
+        };
+        // Two that run: one shorter, one longer than it says. Two that wait behind them.
+        create(&lasting(&stage, "early", 120, 8)).await;
+        create(&lasting(&stage, "over", 10, 120)).await;
+        stage.ready().await;
+        runs(&stage, "early").await;
+        runs(&stage, "over").await;
+        for job in ["wait-1", "wait-2"] {
+            create(&lasting(&stage, job, 120, 120)).await;
+        }
+        // When these come is the jobs' own affair.
+        planned_because(&stage, 0, Duration::from_mins(1), "moves/early has ended").await;
+        planned_because(&stage, 0, Duration::from_mins(1), "moves/over runs longer than expected").await;
+        runs(&stage, "wait-1").await;
+
+        // Everything else is somebody's doing.
+        let comer = lasting(&stage, "comer", 120, 120);
+        follows(&stage, "moves/comer is new", async || create(&comer).await).await;
+        let dearer = json!({"metadata": {"labels": {PRIORITY: "moves-high"}}});
+        follows(&stage, "moves/comer has another priority", async || change(&comer, dearer).await).await;
+        follows(&stage, "moves/comer is gone", async || {
+            admin.delete(&comer).await.unwrap_or_else(|refused| panic!("{}", refused.message));
+        })
+        .await;
+        let promise = stage.slo("promise-120", due, 120);
+        let later = json!({"spec": {"finishBy": calendar::rfc3339(Timestamp(due.0 + 3600), chrono_tz::UTC)}});
+        follows(&stage, "promises or asks for something else", async || change(&promise, later).await).await;
+        let plan = json!({"apiVersion": "stagger.dev/v1alpha1", "kind": "CapacityPlan", "metadata": {"name": NAME}});
+        let night = json!({"name": "night", "clusterQueue": NAME, "flavor": "moves-a100", "resource": super::GPU, "quantity": 1,
+                           "effect": "Reserve", "start": calendar::rfc3339(Timestamp(due.0 + 7200), chrono_tz::UTC),
+                           "end": calendar::rfc3339(Timestamp(due.0 + 10_800), chrono_tz::UTC)});
+        let windows = json!({"spec": {"windows": [night], "horizon": "48h"}});
+        follows(&stage, "windows or prices have changed", async || change(&plan, windows).await).await;
+        follows(&stage, "moves has other quotas or limits", async || {
+            let mut spec =
+                admin.get(KUEUE, "ClusterQueue", "", NAME).await.expect("the queue is there")["spec"].clone();
+            spec["resourceGroups"][0]["flavors"][0]["resources"][0]["nominalQuota"] = json!("6");
+            change(&queue, json!({"spec": {"resourceGroups": spec["resourceGroups"]}})).await;
+        })
+        .await;
+        follows(&stage, "has other quotas or limits", async || {
+            change(&queue, json!({"spec": {"cohortName": "moves-cohort"}})).await;
+        })
+        .await;
+        // With six GPUs the last one runs too, and a thief who is held by nobody takes its place.
+        runs(&stage, "wait-2").await;
+        let mut thief = lasting(&stage, "thief", 120, 120);
+        thief["metadata"]["annotations"].as_object_mut().expect("annotations").remove(GATES);
+        thief["metadata"]["labels"][PRIORITY] = json!("moves-top");
+        assert_eq!(thief["metadata"]["labels"][QUEUE], NAME);
+        let known = plans(&stage).len();
+        create(&thief).await;
+        until("the thief has its place", Duration::from_mins(1), async || {
+            let workloads = stage.workloads().await;
+            let robbed = workloads.iter().any(|one| condition(one, "Evicted").is_some());
+            if robbed { Ok(()) } else { Err("nobody is evicted".to_owned()) }
+        })
+        .await;
+        planned_because(&stage, known, PLANNED_WITHIN, "lost its quota and waits again").await;
+        planned_because(&stage, known, Duration::from_secs(30), "moves/thief has started").await;
+
+        // What is on record in the cluster is the last plan's cause.
+        let found = admin.get("stagger.dev/v1alpha1", "CapacityPlan", "", NAME).await.expect("the plan is there");
+        let conditions = found["status"]["conditions"].as_array().cloned().unwrap_or_default();
+        let solved = conditions.iter().find(|one| one["type"] == "Solved").cloned().unwrap_or_default();
+        assert_eq!(solved["status"], "True", "{solved}");
+        assert!(solved["message"].as_str().is_some_and(|message| message.contains("planned because")), "{solved}");
+    });
+}
