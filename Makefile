@@ -59,6 +59,10 @@ lint: prerequisites ## Check formatting, clippy (warnings are errors) and, where
 bench: prerequisites ## Measure the planner beside CP-SAT and list scheduling (takes most of an hour)
 	tools/bench.sh
 
+.PHONY: bench-admission
+bench-admission: prerequisites control-plane ## Measure the webhook beside a bare echo and Kueue's own webhook (six minutes)
+	cargo bench --bench admission
+
 .PHONY: generate
 generate: prerequisites ## Rewrite the generated files (expected texts, reference pages) from the code
 	UPDATE=1 UPDATE_EXPECT=1 cargo test --release --test it

@@ -24,10 +24,13 @@ libclang() {
     /Library/Developer/CommandLineTools/usr/lib /Applications/Xcode.app/Contents/Developer/Toolchains/XcodeDefault.xctoolchain/usr/lib; do
     [ -n "$folder" ] || continue
     for name in "$folder"/libclang.so* "$folder"/libclang-*.so* "$folder"/libclang.dylib; do
+      # `libclang-cpp` is another library, which comes with other packages and is of no use here.
+      case ${name##*/} in libclang-cpp*) continue ;; esac
       [ -e "$name" ] && return 0
     done
   done
-  command -v llvm-config >/dev/null && [ -n "$(find "$(llvm-config --libdir)" -maxdepth 1 -name 'libclang*.so*' 2>/dev/null)" ]
+  command -v llvm-config >/dev/null &&
+    [ -n "$(find "$(llvm-config --libdir)" -maxdepth 1 -name 'libclang*.so*' ! -name 'libclang-cpp*' 2>/dev/null)" ]
 }
 libclang || missing+=(libclang)
 

@@ -7,6 +7,7 @@ mod admission;
 mod agreement;
 mod person;
 mod plane;
+mod rights;
 mod shared;
 mod wait;
 

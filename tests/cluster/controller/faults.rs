@@ -1,6 +1,6 @@
 //! Whatever breaks: no job is lost, none runs twice, none is held past its latest safe start.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use stagger::units::Timestamp;
@@ -72,5 +72,49 @@ fn the_api_server_and_its_store_are_killed_and_started_again() {
             until("the API server is back", Duration::from_secs(90), async || admin.text("/readyz").await).await;
         })
         .await;
+    });
+}
+
+/// Whether a controller says of itself that it leads.
+async fn leads(metrics: &str) -> Result<bool, String> {
+    let text = http(metrics, "/metrics").await?;
+    let line = text.lines().find(|line| line.starts_with("stagger_controller_leader ")).ok_or("no such metric")?;
+    Ok(line.ends_with(" 1"))
+}
+
+/// Stopped in the middle of its work and woken a minute later: by then another leads, and what the first one meant to write
+/// is not written.
+#[test]
+fn a_leader_that_sleeps_for_a_minute_has_lost_its_say() {
+    alone_on_plane(async |plane| {
+        let mut stage = Stage::set(plane, "paused-leader", &[("paused-leader", 4)], 120).await;
+        let mut follower = None;
+        day(&mut stage, async |stage| {
+            let (second, metrics) = stage.follower();
+            until("the follower is ready", Duration::from_mins(1), async || http(&metrics, "/readyz").await).await;
+            assert_eq!(leads(&metrics).await, Ok(false), "there is a leader");
+            let asleep = Instant::now();
+            stage.controller.signal("STOP");
+            until("the follower leads", Duration::from_mins(1), async || match leads(&metrics).await? {
+                true => Ok(()),
+                false => Err("it does not".to_owned()),
+            })
+            .await;
+            until("a minute is over", Duration::from_mins(2), async || {
+                if asleep.elapsed() >= Duration::from_mins(1) { Ok(()) } else { Err(format!("{:?}", asleep.elapsed())) }
+            })
+            .await;
+            stage.controller.signal("CONT");
+            let first = stage.metrics.clone();
+            until("the first one follows", Duration::from_secs(30), async || match leads(&first).await? {
+                false => Ok(()),
+                true => Err("it leads".to_owned()),
+            })
+            .await;
+            assert_eq!(leads(&metrics).await, Ok(true), "the lease is not given back");
+            follower = Some(second);
+        })
+        .await;
+        drop(follower);
     });
 }

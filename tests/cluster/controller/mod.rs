@@ -43,6 +43,8 @@ struct Stage<'a> {
     speed: i64,
     metrics: String,
     controller: Part,
+    /// What it was started with, but for where it listens.
+    flags: Vec<String>,
 }
 
 /// A node on paper with GPUs enough for every test.
@@ -102,18 +104,26 @@ impl<'a> Stage<'a> {
         let (real, metrics) = (clock::now(), format!("127.0.0.1:{}", port()));
         let clock = Clock::rehearsal(real, NOON, speed);
         let rehearsal = format!("{},{},{speed}", calendar::rfc3339(real, UTC), calendar::rfc3339(NOON, UTC));
-        let flags = [
+        let flags = vec![
             "controller".to_owned(),
             format!("--kubeconfig={}", admin.kubeconfig().display()),
-            format!("--metrics-listen={metrics}"),
             format!("--rehearsal={rehearsal}"),
             // A lease of its own: that of a controller that was killed is left alone for a while.
             format!("--namespace={name}"),
             "--time-limit=500".to_owned(),
         ];
         let program = Path::new(env!("CARGO_BIN_EXE_stagger"));
-        let controller = Part::start(&format!("controller-{name}"), program, flags.to_vec(), &plane.folder);
-        Self { plane, name: name.to_owned(), clock, rehearsal, speed, metrics, controller }
+        let listening = [&flags[..], &[format!("--metrics-listen={metrics}")]].concat();
+        let controller = Part::start(&format!("controller-{name}"), program, listening, &plane.folder);
+        Self { plane, name: name.to_owned(), clock, rehearsal, speed, metrics, controller, flags }
+    }
+
+    /// Another controller that stands for the same lease, and where it answers.
+    fn follower(&self) -> (Part, String) {
+        let metrics = format!("127.0.0.1:{}", port());
+        let program = Path::new(env!("CARGO_BIN_EXE_stagger"));
+        let flags = [&self.flags[..], &[format!("--metrics-listen={metrics}")]].concat();
+        (Part::start(&format!("follower-{}", self.name), program, flags, &self.plane.folder), metrics)
     }
 
     /// Waits until the controller leads and has looked.

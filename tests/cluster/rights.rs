@@ -1,0 +1,255 @@
+//! Least privilege: controller and webhook do their whole work under the accounts that are shipped, and use every right of
+//! them. A right that is used cannot be taken away; one that is not has no business there.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use stagger::calendar;
+use stagger::controller::kinds::{KINDS, Watched};
+use stagger::units::Timestamp;
+
+use crate::admission::{GATE, GATES, GPU, KUEUE, QUEUE};
+use crate::crds;
+use crate::person::{Person, documents};
+use crate::plane::{Part, Plane, port};
+use crate::shared::on_own_plane;
+use crate::wait::{http, until};
+
+const SYSTEM: &str = "stagger-system";
+const NAMESPACE: &str = "rights";
+
+/// API group, resource with its subresource, verb.
+type Right = (String, String, String);
+
+fn strings<'a>(rule: &'a Value, field: &str) -> impl Iterator<Item = String> + use<'a> {
+    rule[field].as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned)
+}
+
+/// What is shipped.
+fn shipped(rules: &[Value]) -> BTreeSet<Right> {
+    let roles = rules.iter().filter(|one| one["kind"] == "ClusterRole" || one["kind"] == "Role");
+    let mut rights = BTreeSet::new();
+    for rule in roles.flat_map(|role| role["rules"].as_array().cloned().unwrap_or_default()) {
+        for group in strings(&rule, "apiGroups") {
+            for resource in strings(&rule, "resources") {
+                rights.extend(strings(&rule, "verbs").map(|verb| (group.clone(), resource.clone(), verb)));
+            }
+        }
+    }
+    rights
+}
+
+/// What an account has asked for: what it was given, and what it was refused.
+fn asked(plane: &Plane, account: &str) -> (BTreeSet<Right>, BTreeSet<Right>) {
+    let (mut given, mut refused) = (BTreeSet::new(), BTreeSet::new());
+    let account = format!("system:serviceaccount:{SYSTEM}:{account}");
+    for event in plane.audit().iter().filter(|event| event["user"]["username"] == account.as_str()) {
+        let text = |pointer: &str| event.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let mut resource = text("/objectRef/resource");
+        if !text("/objectRef/subresource").is_empty() {
+            resource = format!("{resource}/{}", text("/objectRef/subresource"));
+        }
+        let right = (text("/objectRef/apiGroup"), resource, text("/verb"));
+        match event["responseStatus"]["code"].as_u64() {
+            Some(403) => drop(refused.insert(right)),
+            _ if right.1.is_empty() => {}
+            _ => drop(given.insert(right)),
+        }
+    }
+    (given, refused)
+}
+
+/// Every kind that is watched, as a definition without any schema where it is not installed.
+async fn define(admin: &Person) {
+    let mut missing = Vec::new();
+    for kind in KINDS.iter().filter(|kind| kind.group.contains('.') && !kind.group.ends_with(".k8s.io")) {
+        missing.push(definition(kind));
+    }
+    for kind in KINDS.iter().filter(|kind| kind.group == "leaderworkerset.x-k8s.io") {
+        missing.push(definition(kind));
+    }
+    missing.retain(|one| one["spec"]["group"] != "stagger.dev");
+    admin.define(missing).await;
+}
+
+fn definition(kind: &Watched) -> Value {
+    let schema = json!({"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}});
+    let version = json!({"name": kind.versions[0], "served": true, "storage": true, "schema": schema});
+    json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+           "metadata": {"name": kind.resource()},
+           "spec": {"group": kind.group, "scope": if kind.namespaced { "Namespaced" } else { "Cluster" },
+                    "names": {"plural": kind.plural, "singular": kind.kind.to_lowercase(), "kind": kind.kind},
+                    "versions": [version]}})
+}
+
+/// An object of a queued kind that our gate holds.
+fn gated(kind: &Watched) -> Value {
+    let group = if kind.group.is_empty() { String::new() } else { format!("{}/", kind.group) };
+    let mut object = json!({"apiVersion": format!("{group}{}", kind.versions[0]), "kind": kind.kind,
+        "metadata": {"name": "held", "namespace": NAMESPACE, "labels": {QUEUE: NAMESPACE}, "annotations": {GATES: GATE}}});
+    let container = json!({"name": "main", "image": "none"});
+    let labels = json!({"app": "held"});
+    object["spec"] = match kind.kind {
+        "Job" => json!({"suspend": true, "template": {"spec": {"restartPolicy": "Never", "containers": [container]}}}),
+        "JobSet" => json!({"suspend": true, "replicatedJobs": [{"name": "main", "replicas": 1, "template":
+            {"spec": {"template": {"spec": {"restartPolicy": "Never", "containers": [container]}}}}}]}),
+        "StatefulSet" => json!({"replicas": 0, "serviceName": "held", "selector": {"matchLabels": labels},
+            "template": {"metadata": {"labels": labels}, "spec": {"containers": [container]}}}),
+        "Pod" => json!({"containers": [container], "schedulingGates": [{"name": "kueue.x-k8s.io/admission"}]}),
+        "Workload" => {
+            json!({"queueName": NAMESPACE, "active": false, "podSets": [{"name": "main", "count": 1, "template":
+            {"spec": {"restartPolicy": "Never", "containers": [container]}}}]})
+        }
+        _ => json!({}),
+    };
+    object
+}
+
+/// The rules of shipped files, applied; and a kubeconfig of their account.
+async fn account(plane: &Plane, name: &str, files: &[&str]) -> (Vec<Value>, PathBuf) {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("deploy/kustomize/components");
+    let rules: Vec<Value> = files.iter().flat_map(|file| documents(&root.join(file))).collect();
+    for rule in &rules {
+        plane.admin.apply(rule).await;
+    }
+    let token = plane.admin.token(SYSTEM, name).await;
+    (rules, plane.authority.bearer(&plane.server, name, &token))
+}
+
+/// Waits until the account has used everything that it was given, and has asked for nothing else.
+async fn used(plane: &Plane, name: &str, rules: &[Value]) {
+    let shipped = shipped(rules);
+    until(&format!("{name} uses every right"), Duration::from_mins(1), async || {
+        let (given, refused) = asked(plane, name);
+        assert!(refused.is_empty(), "{name} lacks {refused:?}");
+        let unused: Vec<&Right> = shipped.difference(&given).collect();
+        if unused.is_empty() { Ok(()) } else { Err(format!("not used: {unused:?}")) }
+    })
+    .await;
+    let (given, _) = asked(plane, name);
+    let beyond: Vec<&Right> = given.difference(&shipped).collect();
+    assert!(beyond.is_empty(), "{name} has rights from elsewhere: {beyond:?}");
+}
+
+fn program() -> &'static Path {
+    Path::new(env!("CARGO_BIN_EXE_stagger"))
+}
+
+#[test]
+fn each_account_does_its_work_and_uses_every_right_that_it_is_given() {
+    on_own_plane(async |plane| {
+        stage(plane).await;
+        controller(plane).await;
+        webhook(plane).await;
+    });
+}
+
+/// Every kind there is, and a queue that Kueue does not serve: what is let go waits, and can be held again.
+async fn stage(plane: &Plane) {
+    let admin = &plane.admin;
+    crds::installed(plane).await;
+    for namespace in [NAMESPACE, SYSTEM] {
+        admin.apply(&json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})).await;
+    }
+    let map = json!({"name": "kueue-manager-config", "namespace": "kueue-system"});
+    admin.apply(&json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": map, "data": {}})).await;
+    let queue = json!({"namespaceSelector": {}, "resourceGroups": [{"coveredResources": [GPU],
+        "flavors": [{"name": NAMESPACE, "resources": [{"name": GPU, "nominalQuota": 4}]}]}]});
+    let named = json!({"name": NAMESPACE});
+    admin.apply(&json!({"apiVersion": KUEUE, "kind": "ResourceFlavor", "metadata": named})).await;
+    admin.apply(&json!({"apiVersion": KUEUE, "kind": "ClusterQueue", "metadata": named, "spec": queue})).await;
+    let local = json!({"name": NAMESPACE, "namespace": NAMESPACE});
+    let spec = json!({"clusterQueue": NAMESPACE});
+    admin.apply(&json!({"apiVersion": KUEUE, "kind": "LocalQueue", "metadata": local, "spec": spec})).await;
+    plane.kueue.lock().expect("no test breaks the lock").kill();
+    for kind in ["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"] {
+        let hooks = json!({"name": format!("kueue-{}", kind.to_lowercase())});
+        let hooks = json!({"apiVersion": "admissionregistration.k8s.io/v1", "kind": kind, "metadata": hooks});
+        admin.delete(&hooks).await.unwrap_or_else(|refused| panic!("{}", refused.message));
+    }
+    define(admin).await;
+}
+
+/// A day's work: a plan, a promise, a tenant, a job that is let go, held again and let go again; and the end of it all.
+async fn controller(plane: &Plane) {
+    let admin = &plane.admin;
+    let (rules, kubeconfig) = account(plane, "stagger-controller", &["controller/rights.yaml"]).await;
+    let (ours, named) = ("stagger.dev/v1alpha1", json!({"name": NAMESPACE}));
+    let spec = json!({"queues": [NAMESPACE], "mode": "Enforce", "horizon": "6h"});
+    admin.apply(&json!({"apiVersion": ours, "kind": "CapacityPlan", "metadata": named, "spec": spec})).await;
+    let spec = json!({"namespaces": [NAMESPACE]});
+    admin.apply(&json!({"apiVersion": ours, "kind": "GpuTenant", "metadata": named, "spec": spec})).await;
+    let due = calendar::rfc3339(Timestamp(stagger::clock::now().0 + 4 * 3600), chrono_tz::UTC);
+    let promise = json!({"targetRef": {"apiVersion": "batch/v1", "kind": "Job", "name": "eval-1"}, "finishBy": due,
+                         "deadlinePolicy": "Hard", "expectedRuntime": {"p50": "1h", "p90": "1h"}});
+    let slo = json!({"name": "evals", "namespace": NAMESPACE});
+    admin.apply(&json!({"apiVersion": ours, "kind": "WorkloadSLO", "metadata": slo, "spec": promise})).await;
+    let mut job = gated(KINDS.iter().find(|kind| kind.kind == "Job").expect("jobs are watched"));
+    job["metadata"]["name"] = json!("eval-1");
+    job["spec"]["template"]["spec"]["containers"][0]["resources"] =
+        json!({"limits": {GPU: "1"}, "requests": {GPU: "1"}});
+    admin.create(&job).await.unwrap_or_else(|refused| panic!("{}", refused.message));
+    let metrics = format!("127.0.0.1:{}", port());
+    let flags = vec![
+        "controller".to_owned(),
+        format!("--kubeconfig={}", kubeconfig.display()),
+        format!("--metrics-listen={metrics}"),
+    ];
+    let controller = Part::start("controller-rights", program(), flags, &plane.folder);
+    until("the controller is ready", Duration::from_mins(1), async || http(&metrics, "/readyz").await).await;
+    let goes = async || {
+        until("the job is let go", Duration::from_mins(1), async || {
+            let found = admin.get("batch/v1", "Job", NAMESPACE, "eval-1").await.map_err(|error| error.message)?;
+            let gates = &found["metadata"]["annotations"][GATES];
+            if gates.is_null() { Ok(()) } else { Err(format!("{gates}\n{}", controller.tail())) }
+        })
+        .await;
+    };
+    goes().await;
+    let again = json!({"metadata": {"annotations": {GATES: GATE}}});
+    admin.merge(&job, &again).await.unwrap_or_else(|refused| panic!("{}", refused.message));
+    goes().await;
+    // The end: everything of every kind is let go, under the same account.
+    for kind in KINDS.iter().filter(|kind| kind.queued && kind.kind != "CronJob") {
+        admin.create(&gated(kind)).await.unwrap_or_else(|refused| panic!("{}: {}", kind.kind, refused.message));
+    }
+    let released = Command::new(program())
+        .args(["controller", "--release-all"])
+        .arg(format!("--kubeconfig={}", kubeconfig.display()))
+        .output()
+        .expect("stagger runs");
+    assert!(released.status.success(), "{}", String::from_utf8_lossy(&released.stderr));
+    used(plane, "stagger-controller", &rules).await;
+}
+
+/// The webhook that keeps its own certificate. One Secret is there and holds nothing, so that it is updated.
+async fn webhook(plane: &Plane) {
+    let admin = &plane.admin;
+    let files = ["webhook/reading.yaml", "internal-cert/writing.yaml"];
+    let (rules, kubeconfig) = account(plane, "stagger-webhook", &files).await;
+    for source in ["webhooks/mutating.yaml", "webhooks/validating.yaml"] {
+        for configuration in documents(&Path::new(env!("CARGO_MANIFEST_DIR")).join(source)) {
+            admin.apply(&configuration).await;
+        }
+    }
+    let secret = json!({"name": "stagger-webhook-tls", "namespace": SYSTEM});
+    let empty = json!({"tls.crt": "", "tls.key": ""});
+    admin.apply(&json!({"apiVersion": "v1", "kind": "Secret", "type": "kubernetes.io/tls", "metadata": secret, "data": empty})).await;
+    let metrics = format!("127.0.0.1:{}", port());
+    let flags = vec![
+        "webhook".to_owned(),
+        format!("--kubeconfig={}", kubeconfig.display()),
+        format!("--listen=127.0.0.1:{}", port()),
+        format!("--metrics-listen={metrics}"),
+        "--mode=protect".to_owned(),
+    ];
+    let webhook = Part::start("webhook-rights", program(), flags, &plane.folder);
+    until("the webhook is ready", Duration::from_mins(1), async || {
+        http(&metrics, "/readyz").await.map_err(|error| format!("{error}\n{}", webhook.tail()))
+    })
+    .await;
+    used(plane, "stagger-webhook", &rules).await;
+}
