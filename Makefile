@@ -22,6 +22,9 @@ demo: prerequisites ## Build stagger, then plan a realistic day in the terminal 
 	cargo build --release --bin stagger
 	cargo run --release --quiet --bin stagger -- demo
 
+# Tests on a cluster wait more than they work: one more of them than there are cores.
+TEST_THREADS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) + 1 )))
+
 # Without Python the tests that ask CP-SAT for a second opinion say that they were skipped.
 .PHONY: second-opinion
 second-opinion: ## Make the virtual environment of the second opinion (CP-SAT), once
@@ -31,7 +34,7 @@ second-opinion: ## Make the virtual environment of the second opinion (CP-SAT), 
 # such as what `make release` builds.
 .PHONY: test
 test: prerequisites second-opinion node-prerequisites check-pure control-plane ## Run every test, with a real API server, Kueue and, as root, a node on this machine
-	cargo test --release
+	RUST_TEST_THREADS=$(TEST_THREADS) cargo test --release
 
 .PHONY: control-plane
 control-plane: ## Compile etcd, Kubernetes, Kueue and KWOK for the cluster tests, where they are missing

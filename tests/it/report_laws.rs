@@ -314,7 +314,7 @@ fn csv_has_a_line_per_group_and_a_total() {
         lines[0].starts_with("scope,tenant,class,currency,attempts,verified,late,rejected,unverified,cost,allocated,")
     );
     assert!(lines[1].starts_with("group,team-a,eval-run,EUR,100,60,20,12,0,120.00,120.00,"), "{}", lines[1]);
-    assert!(lines[1].ends_with(",2.00,1.50,1.20,"), "{}", lines[1]);
+    assert!(lines[1].ends_with(",2.00,1.50,1.20,,,"), "{}", lines[1]);
     assert!(lines[2].starts_with("total,,,EUR,100,60,20,12,0,120.00,"));
 }
 

@@ -89,7 +89,7 @@ fn a_killed_comparison_goes_on_from_what_it_had_written() {
     let path = file.display().to_string();
     let day = scenario("realistic-day");
     let asked = |limit: &str| ["whatif", &day, "--resume", &path, "--time-limit", limit].map(str::to_owned);
-    let first: Vec<String> = asked("5m").to_vec();
+    let first: Vec<String> = asked("2s").to_vec();
     let mut process = Command::new(env!("CARGO_BIN_EXE_stagger"))
         .args(&first)
         .env_clear()
@@ -106,7 +106,7 @@ fn a_killed_comparison_goes_on_from_what_it_had_written() {
         std::thread::sleep(Duration::from_millis(20));
     }
     process.kill().and_then(|()| process.wait()).expect("it can be killed");
-    let arguments = asked("1s");
+    let arguments = asked("300ms");
     let again = run(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
     let told = again.talk.lines().find(|line| line.contains(" plans were taken from ")).unwrap_or_default();
     let taken: usize = told.split(' ').next().and_then(|word| word.parse().ok()).unwrap_or(0);

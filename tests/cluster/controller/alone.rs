@@ -8,12 +8,12 @@ use stagger::units::Timestamp;
 use super::noon::played;
 use super::{NOON, Stage};
 use crate::plane::Part;
-use crate::shared::alone_on_plane;
+use crate::shared::alone_on_stage;
 use crate::wait::until;
 
 #[test]
 fn without_a_controller_the_watchdog_lets_work_go_at_its_planned_start() {
-    alone_on_plane(async |plane| {
+    alone_on_stage(async |plane| {
         let mut stage = Stage::set(plane, "orphaned", &[("orphaned", 4)], 240).await;
         let due = Timestamp(NOON.0 + 8 * 3600);
         plane.admin.apply(&stage.slo("evals", due, 60)).await;

@@ -7,7 +7,7 @@ use stagger::units::Timestamp;
 
 use super::noon::played;
 use super::{NOON, Stage};
-use crate::shared::alone_on_plane;
+use crate::shared::alone_on_stage;
 use crate::wait::{http, until};
 
 const DUE: Timestamp = Timestamp(NOON.0 + 8 * 3600);
@@ -42,7 +42,7 @@ async fn day(stage: &mut Stage<'_>, breaks: impl AsyncFnOnce(&mut Stage<'_>)) {
 
 #[test]
 fn the_leader_is_killed_and_started_again() {
-    alone_on_plane(async |plane| {
+    alone_on_stage(async |plane| {
         let mut stage = Stage::set(plane, "killed-leader", &[("killed-leader", 4)], 240).await;
         day(&mut stage, async |stage| stage.controller.again()).await;
     });
@@ -50,7 +50,7 @@ fn the_leader_is_killed_and_started_again() {
 
 #[test]
 fn kueue_is_killed_and_started_again() {
-    alone_on_plane(async |plane| {
+    alone_on_stage(async |plane| {
         let mut stage = Stage::set(plane, "killed-kueue", &[("killed-kueue", 4)], 240).await;
         day(&mut stage, async |stage| {
             stage.plane.kueue.lock().expect("no test breaks the lock").again();
@@ -63,7 +63,7 @@ fn kueue_is_killed_and_started_again() {
 
 #[test]
 fn the_api_server_and_its_store_are_killed_and_started_again() {
-    alone_on_plane(async |plane| {
+    alone_on_stage(async |plane| {
         let mut stage = Stage::set(plane, "killed-api", &[("killed-api", 4)], 240).await;
         day(&mut stage, async |stage| {
             stage.plane.etcd.lock().expect("no test breaks the lock").again();
@@ -86,7 +86,7 @@ async fn leads(metrics: &str) -> Result<bool, String> {
 /// is not written.
 #[test]
 fn a_leader_that_sleeps_for_a_minute_has_lost_its_say() {
-    alone_on_plane(async |plane| {
+    alone_on_stage(async |plane| {
         let mut stage = Stage::set(plane, "paused-leader", &[("paused-leader", 4)], 120).await;
         let mut follower = None;
         day(&mut stage, async |stage| {

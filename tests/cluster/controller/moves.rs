@@ -7,7 +7,7 @@ use stagger::calendar;
 use stagger::units::Timestamp;
 
 use super::{GATES, KUEUE, NOON, QUEUE, Stage, condition, owner};
-use crate::shared::alone_on_plane;
+use crate::shared::alone_on_stage;
 use crate::wait::until;
 
 /// By a wall clock, from the change to the plan that knows it.
@@ -56,7 +56,7 @@ fn lasting(stage: &Stage<'_>, job: &str, promised: i64, really: i64) -> Value {
 
 #[test]
 fn each_disturbance_is_planned_for_within_five_seconds_and_its_cause_is_on_record() {
-    alone_on_plane(async |plane| {
+    alone_on_stage(async |plane| {
         let admin = &plane.admin;
         let mut stage = Stage::set(plane, NAME, &[(NAME, 4)], 60).await;
         let queue = json!({"apiVersion": KUEUE, "kind": "ClusterQueue", "metadata": {"name": NAME}});

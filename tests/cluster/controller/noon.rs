@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use stagger::units::Timestamp;
 
 use super::{KUEUE, NOON, Stage, condition, owner};
-use crate::shared::alone_on_plane;
+use crate::shared::alone_on_stage;
 
 /// When each job's quota was reserved and when it had finished, by the controller's clock; and the most GPUs held at once.
 pub struct Day {
@@ -47,7 +47,7 @@ pub async fn played(stage: &mut Stage<'_>, jobs: usize, queues: &[&str], bound: 
 
 #[test]
 fn two_start_at_noon_and_two_when_these_have_ended() {
-    alone_on_plane(async |plane| {
+    alone_on_stage(async |plane| {
         let mut stage = Stage::set(plane, "noon", &[("noon", 4)], 180).await;
         plane.admin.apply(&stage.slo("evals", Timestamp(NOON.0 + 5 * 3600), 60)).await;
         for at in 1..=4 {

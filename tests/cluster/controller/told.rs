@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::Stage;
 use crate::admission;
 use crate::plane::Plane;
-use crate::shared::{alone_on_plane, on_plane};
+use crate::shared::{alone_on_stage, on_plane};
 use crate::wait::until;
 
 async fn labels(plane: &Plane, namespace: &str) -> (Value, Value) {
@@ -19,7 +19,7 @@ async fn labels(plane: &Plane, namespace: &str) -> (Value, Value) {
 
 #[test]
 fn a_namespace_carries_its_tenant_and_loses_it_when_two_claim_it() {
-    alone_on_plane(async |plane| {
+    alone_on_stage(async |plane| {
         let mut stage = Stage::set(plane, "claimed", &[("claimed", 1)], 1).await;
         stage.ready().await;
         let tenant = |name: &str| {
