@@ -19,7 +19,7 @@ use crate::api::status::WorkloadSloStatus;
 use crate::calendar;
 use crate::failure::{Finding, Severity};
 use crate::kueue::Assembled;
-use crate::kueue::observed::{Observed, Standing, by_key};
+use crate::kueue::observed::{Carrier, Observed, Standing, by_key};
 use crate::kueue::release::{self, Cause, Order, Reservation, Scene, Told, targets};
 use crate::names::WorkloadKey;
 use crate::plan::overdue;
@@ -231,13 +231,16 @@ fn notes(seen: &[Seen<'_>], settings: &Settings) -> Vec<Note> {
         for release in &planned.plan.releases {
             let Some(workload) = waits.get(&release.workload) else { continue };
             let Some(one) = observed.get(*workload).filter(|one| one.standing == Standing::Waiting) else { continue };
-            // What was let go keeps the start that it was let go for.
-            let wanted = if seen.scope.enforces() { one.is_gated() } else { true };
-            if !wanted || !told.insert(*workload) {
+            if !told.insert(*workload) {
                 continue;
             }
+            // What was let go keeps the start that it was let go for, also while Kueue has not passed that on to its
+            // Workload. Of work whose Workload was made beforehand, the gate stands there alone.
+            let held = |carrier: &Carrier| carrier.is_gated() || (one.is_prebuilt() && one.is_gated());
+            let wanted = |carrier: &Carrier| !seen.scope.enforces() || held(carrier);
             let start = calendar::rfc3339(release.start, settings.zone);
-            let stale = one.carriers.iter().filter(|it| it.planned_start.as_deref() != Some(start.as_str()));
+            let differs = |carrier: &Carrier| carrier.planned_start.as_deref() != Some(start.as_str());
+            let stale = one.carriers.iter().filter(|carrier| wanted(carrier) && differs(carrier));
             notes.extend(stale.map(|carrier| {
                 (
                     release.start,

@@ -183,7 +183,7 @@ async fn controller(plane: &Plane) {
     let spec = json!({"namespaces": [NAMESPACE]});
     admin.apply(&json!({"apiVersion": ours, "kind": "GpuTenant", "metadata": named, "spec": spec})).await;
     let due = calendar::rfc3339(Timestamp(stagger::clock::now().0 + 4 * 3600), chrono_tz::UTC);
-    let promise = json!({"targetRef": {"apiVersion": "batch/v1", "kind": "Job", "name": "eval-1"}, "finishBy": due,
+    let promise = json!({"targetRef": {"group": "batch", "kind": "Job", "name": "eval-1"}, "finishBy": due,
                          "deadlinePolicy": "Hard", "expectedRuntime": {"p50": "1h", "p90": "1h"}});
     let slo = json!({"name": "evals", "namespace": NAMESPACE});
     admin.apply(&json!({"apiVersion": ours, "kind": "WorkloadSLO", "metadata": slo, "spec": promise})).await;

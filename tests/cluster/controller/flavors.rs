@@ -13,7 +13,11 @@ use crate::shared::alone_on_stage;
 
 const NAME: &str = "mixed-flavors";
 const QUEUES: [&str; 2] = ["flavors-blue", "flavors-red"];
+/// By a wall clock, for a start on the flavor that was planned.
 const LATE_MAX: Duration = Duration::from_secs(5);
+/// Kueue chooses the flavor. Where it gives another than was planned, room may be missing elsewhere, and is planned for anew:
+/// so many may start later than they were to, none earlier.
+const OTHERWISE_MAX: usize = 6;
 
 #[test]
 fn forty_jobs_of_two_queues_share_two_flavors_as_planned() {
@@ -63,10 +67,11 @@ fn forty_jobs_of_two_queues_share_two_flavors_as_planned() {
             let planned = planned.and_then(|text| calendar::parse_instant(text).ok());
             let late = planned.map(|planned| (day.reserved[&name].0 - planned.0) / speed);
             let most = i64::try_from(LATE_MAX.as_secs()).expect("seconds");
-            if !late.is_some_and(|late| (-1..=most).contains(&late)) {
+            assert!(late.is_some_and(|late| late >= -1), "{name} started before its plan, or without one: {late:?}");
+            if late > Some(most) {
                 wrong.push(json!({"job": name, "secondsLate": late}));
             }
         }
-        assert!(wrong.is_empty(), "{} of 40: {wrong:?}", wrong.len());
+        assert!(wrong.len() <= OTHERWISE_MAX, "{} of 40: {wrong:?}", wrong.len());
     });
 }

@@ -15,10 +15,12 @@ const PLANNED_WITHIN: Duration = Duration::from_secs(5);
 const NAME: &str = "moves";
 const PRIORITY: &str = "kueue.x-k8s.io/priority-class";
 
-/// The lines in which the controller says why it has planned.
+/// Why the controller has planned, one sentence a plan.
 fn plans(stage: &Stage<'_>) -> Vec<String> {
     let log = std::fs::read_to_string(stage.controller.log()).unwrap_or_default();
-    log.lines().filter(|line| line.contains("because=")).map(str::to_owned).collect()
+    let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let ours = lines.filter(|line| line["fields"]["plan"] == NAME);
+    ours.filter_map(|line| line["fields"]["because"].as_str().map(str::to_owned)).collect()
 }
 
 /// Waits for a plan after the first `known` ones whose cause is `told`.

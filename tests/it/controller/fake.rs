@@ -90,6 +90,8 @@ pub struct Fake {
     pub slo_writes: usize,
     pub peak: i64,
     pub has_plan: bool,
+    /// Kueue has not passed gates on yet that have gone.
+    pub lags: bool,
 }
 
 impl Fake {
@@ -111,6 +113,7 @@ impl Fake {
             slo_writes: 0,
             peak: 0,
             has_plan: true,
+            lags: false,
         }
     }
 
@@ -176,7 +179,11 @@ impl Fake {
         }
         for job in &self.jobs {
             rows.push(job_row(job));
-            rows.push(workload_row(job));
+            let mut workload = workload_row(job);
+            if self.lags && job.admitted.is_none() {
+                workload.value["metadata"]["annotations"]["kueue.x-k8s.io/admission-gated-by"] = json!(GATE);
+            }
+            rows.push(workload);
         }
         rows
     }

@@ -101,3 +101,17 @@ fn what_was_let_go_keeps_the_start_that_it_was_let_go_for() {
     let free = Carrier { gates: String::new(), ..carrier };
     assert_eq!(note(free).steps(), None);
 }
+
+/// Kueue takes a moment to take the gate off the Workload too; until then a new plan does not speak for the job again.
+#[test]
+fn what_was_let_go_is_not_told_another_start_while_kueue_passes_that_on() {
+    let mut fake = Fake::touchstone();
+    let first = fake.turn();
+    assert_eq!(first.orders.len(), 2);
+    fake.lags = true;
+    let told = "2026-11-30T11:59:00+01:00";
+    fake.find("eval-1").planned = Some(told.to_owned());
+    let second = fake.turn();
+    let of_first = second.notes.iter().filter(|note| note.carrier.name == "eval-1").count();
+    assert_eq!((of_first, fake.find("eval-1").planned.as_deref()), (0, Some(told)));
+}

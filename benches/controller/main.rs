@@ -1,0 +1,206 @@
+//! The controller at scale, on the control plane of the tests: 5,000 Workloads in 50 queues.
+//!
+//! Three things are measured in one run: how fast Kueue admits on its own, how fast our gates go and Kueue admits behind
+//! them, and what the controller costs while thousands wait and nothing happens. Workloads stand alone, without jobs, so that
+//! neither job controllers nor pods are measured. With `pods` as its argument it measures how much memory pods take instead.
+
+#![expect(dead_code, unused_imports, reason = "tests use more of the plane than a measurement")]
+#![expect(clippy::disallowed_methods, reason = "a benchmark looks at the clock")]
+
+#[path = "../../tests/cluster/person.rs"]
+mod person;
+#[path = "../../tests/cluster/plane/mod.rs"]
+mod plane;
+mod pods;
+mod process;
+#[path = "../../tests/cluster/wait.rs"]
+mod wait;
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use chrono_tz::UTC;
+use futures::{StreamExt, stream};
+use serde_json::{Value, json};
+use stagger::calendar;
+use stagger::units::Timestamp;
+
+use person::documents;
+use plane::{Part, Plane, port};
+use process::{cpu_millis, resident_kib};
+use wait::{http, until};
+
+const KUEUE: &str = "kueue.x-k8s.io/v1beta2";
+const GPU: &str = "nvidia.com/gpu";
+const GATES: &str = "kueue.x-k8s.io/admission-gated-by";
+const QUEUES: usize = 50;
+const EACH: usize = 100;
+const ALL: usize = QUEUES * EACH;
+/// Requests under way at once.
+const AT_ONCE: usize = 32;
+const BOUND: Duration = Duration::from_mins(10);
+const IDLE: Duration = Duration::from_mins(1);
+
+fn main() {
+    if std::env::args().any(|argument| argument == "pods") {
+        return pods::measure();
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime can be made");
+    runtime.block_on(async {
+        let plane = plane::start().await;
+        measure(&plane).await;
+    });
+}
+
+fn queue(at: usize, hold: bool) -> Value {
+    let quota = json!([{"name": "paper", "resources": [{"name": GPU, "nominalQuota": EACH}]}]);
+    let spec = json!({"namespaceSelector": {}, "stopPolicy": if hold { "Hold" } else { "None" },
+                      "resourceGroups": [{"coveredResources": [GPU], "flavors": quota}]});
+    json!({"apiVersion": KUEUE, "kind": "ClusterQueue", "metadata": {"name": format!("queue-{at}")}, "spec": spec})
+}
+
+fn workload(wave: &str, at: usize, gated: bool) -> Value {
+    let container =
+        json!({"name": "main", "image": "none", "resources": {"requests": {GPU: "1"}, "limits": {GPU: "1"}}});
+    let template = json!({"spec": {"restartPolicy": "Never", "containers": [container]}});
+    let annotations = if gated { json!({GATES: "stagger.dev/planner"}) } else { json!({}) };
+    json!({"apiVersion": KUEUE, "kind": "Workload",
+           "metadata": {"name": format!("{wave}-{at}"), "namespace": "scale", "annotations": annotations, "labels": {"app": wave}},
+           "spec": {"queueName": format!("queue-{}", at % QUEUES), "active": true,
+                    "podSets": [{"name": "main", "count": 1, "template": template}]}})
+}
+
+async fn each(plane: &Plane, objects: impl IntoIterator<Item = Value>) {
+    let one = async |object: Value| {
+        drop(plane.admin.create(&object).await.unwrap_or_else(|refused| panic!("{}", refused.message)))
+    };
+    stream::iter(objects).map(one).buffer_unordered(AT_ONCE).collect::<Vec<()>>().await;
+}
+
+/// How many of a wave satisfy this.
+async fn count(plane: &Plane, wave: &str, is: impl Fn(&Value) -> bool) -> usize {
+    let all = plane.admin.listed(KUEUE, "Workload", "scale").await.unwrap_or_default();
+    let prefix = format!("{wave}-");
+    all.iter()
+        .filter(|one| one["metadata"]["name"].as_str().is_some_and(|name| name.starts_with(&prefix)) && is(one))
+        .count()
+}
+
+fn reserved(workload: &Value) -> bool {
+    let conditions = workload["status"]["conditions"].as_array().into_iter().flatten();
+    conditions.into_iter().any(|one| one["type"] == "QuotaReserved" && one["status"] == "True")
+}
+
+fn free(workload: &Value) -> bool {
+    workload["metadata"]["annotations"][GATES].is_null()
+}
+
+/// Seconds until all of a wave satisfy this.
+async fn took(plane: &Plane, wave: &str, since: Instant, is: impl Fn(&Value) -> bool) -> f64 {
+    until(&format!("all of {wave}"), BOUND, async || match count(plane, wave, &is).await {
+        ALL => Ok(()),
+        some => Err(format!("{some} of {ALL}")),
+    })
+    .await;
+    since.elapsed().as_secs_f64()
+}
+
+fn controller(plane: &Plane) -> (Part, String) {
+    let metrics = format!("127.0.0.1:{}", port());
+    let flags = vec![
+        "controller".to_owned(),
+        format!("--kubeconfig={}", plane.admin.kubeconfig().display()),
+        format!("--metrics-listen={metrics}"),
+    ];
+    (Part::start("controller-scale", Path::new(env!("CARGO_BIN_EXE_stagger")), flags, &plane.folder), metrics)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a measurement has few digits")]
+async fn measure(plane: &Plane) {
+    let admin = &plane.admin;
+    admin.define(documents(&Path::new(env!("CARGO_MANIFEST_DIR")).join("crds"))).await;
+    for namespace in ["scale", "stagger-system"] {
+        admin.apply(&json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})).await;
+    }
+    admin.apply(&json!({"apiVersion": KUEUE, "kind": "ResourceFlavor", "metadata": {"name": "paper"}})).await;
+    for at in 0..QUEUES {
+        admin.apply(&queue(at, true)).await;
+        let named = json!({"name": format!("queue-{at}"), "namespace": "scale"});
+        let spec = json!({"clusterQueue": format!("queue-{at}")});
+        admin.apply(&json!({"apiVersion": KUEUE, "kind": "LocalQueue", "metadata": named, "spec": spec})).await;
+    }
+
+    // 1. Kueue on its own: everything waits, then its queues are opened.
+    each(plane, (0..ALL).map(|at| workload("alone", at, false))).await;
+    let begun = Instant::now();
+    for at in 0..QUEUES {
+        admin.apply(&queue(at, false)).await;
+    }
+    let alone = took(plane, "alone", begun, reserved).await;
+    println!("Kueue on its own reserves quota for {ALL} Workloads in {alone:.1} s: {:.0} a second", ALL as f64 / alone);
+    finish(plane, "alone").await;
+
+    // 2. The same behind our gates.
+    let spec = json!({"mode": "Enforce", "horizon": "12h"});
+    admin.apply(&json!({"apiVersion": "stagger.dev/v1alpha1", "kind": "CapacityPlan", "metadata": {"name": "all"}, "spec": spec})).await;
+    let due = Timestamp(stagger::clock::now().0 + 10 * 3600);
+    let promise = json!({"selector": {"matchLabels": {"app": "gated"}}, "finishBy": calendar::rfc3339(due, UTC),
+                         "deadlinePolicy": "Hard", "expectedRuntime": {"p50": "4h", "p90": "4h"}});
+    let named = json!({"name": "gated", "namespace": "scale"});
+    admin
+        .apply(
+            &json!({"apiVersion": "stagger.dev/v1alpha1", "kind": "WorkloadSLO", "metadata": named, "spec": promise}),
+        )
+        .await;
+    each(plane, (0..ALL).map(|at| workload("gated", at, true))).await;
+    let begun = Instant::now();
+    let (part, metrics) = controller(plane);
+    let pid = part.pid().expect("it runs");
+    until("the first goes", BOUND, async || match count(plane, "gated", free).await {
+        0 => Err("none".to_owned()),
+        _ => Ok(()),
+    })
+    .await;
+    let first = begun.elapsed().as_secs_f64();
+    let (gates, all) = tokio::join!(took(plane, "gated", begun, free), took(plane, "gated", begun, reserved));
+    println!(
+        "with our gates: first start {first:.1} s after the controller, last gate {gates:.1} s, last quota {all:.1} s: gates go at {:.0} a second, {:.2} times Kueue's own rate",
+        ALL as f64 / (gates - first),
+        alone / (gates - first)
+    );
+
+    // 3. The same again waits behind what runs, and nothing happens.
+    each(plane, (0..ALL).map(|at| workload("waits", at, true))).await;
+    until("everything is planned", BOUND, async || {
+        let text = http(&metrics, "/metrics").await?;
+        let held = text.lines().find_map(|line| line.strip_prefix("stagger_controller_gates_held ")).unwrap_or("0");
+        let held: usize = held.parse().unwrap_or(0);
+        if held >= ALL { Ok(()) } else { Err(format!("{held} are held")) }
+    })
+    .await;
+    // What the last creations have set going comes to rest first.
+    tokio::time::sleep(Duration::from_secs(20)).await;
+    let (before, since) = (cpu_millis(pid), Instant::now());
+    tokio::time::sleep(IDLE).await;
+    let share = (cpu_millis(pid) - before) as f64 / since.elapsed().as_millis() as f64;
+    println!("{ALL} run and {ALL} wait: {:.1} % of a core, {} MiB", share * 100.0, resident_kib(pid) / 1024);
+}
+
+/// Ends a wave, so that its quota is free.
+async fn finish(plane: &Plane, wave: &str) {
+    let one = async |at: usize| {
+        let workload = workload(wave, at, false);
+        plane.admin.delete(&workload).await.unwrap_or_else(|refused| panic!("{}", refused.message));
+        let name = format!("{wave}-{at}");
+        // Kueue keeps what it has admitted until its finalizer goes.
+        let bare = json!({"metadata": {"finalizers": null}});
+        drop(plane.admin.merge(&workload, &bare).await);
+        drop(name);
+    };
+    stream::iter(0..ALL).map(one).buffer_unordered(AT_ONCE).collect::<Vec<()>>().await;
+    until("they are gone", BOUND, async || match count(plane, wave, |_| true).await {
+        0 => Ok(()),
+        left => Err(format!("{left} are left")),
+    })
+    .await;
+}
