@@ -186,7 +186,7 @@ impl Scope {
             .workloads
             .iter()
             .map(|workload| &workload.key)
-            .filter(|key| self.enforces() && observed.get(key).is_some_and(|one| !one.is_held_back()))
+            .filter(|key| self.enforces() && observed.get(key).is_some_and(|one| one.is_let_go()))
             .collect();
         let mut previous: Vec<PreviousRelease> =
             promised.into_iter().filter(|release| !loose.contains(&release.key)).collect();

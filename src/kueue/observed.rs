@@ -119,6 +119,17 @@ impl Observed {
         gated || self.carriers.iter().any(|it| !it.gates.is_empty())
     }
 
+    /// Whether nothing holds it any more but the moment that Kueue needs: its objects are free, and its Workload is not made
+    /// yet, is free too, or carries only our gate, which Kueue is about to take off.
+    #[must_use]
+    pub fn is_let_go(&self) -> bool {
+        let free = self.workload.as_ref().is_none_or(|it| {
+            let passing = !self.is_prebuilt() && it.gates.split(',').all(|gate| gate.trim() == keys::GATE);
+            it.active && (it.gates.is_empty() || passing)
+        });
+        self.standing == Standing::Waiting && free && self.carriers.iter().all(|it| it.gates.is_empty())
+    }
+
     /// The start that was written on it.
     #[must_use]
     pub fn planned_start(&self) -> Option<Timestamp> {

@@ -6,7 +6,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Pace, Scene};
-use crate::kueue::observed::Standing;
 use crate::kueue::quota::{Ledger, Tree};
 use crate::names::{FlavorName, QueueName, ResourceName};
 use crate::plan::proposal::Release;
@@ -53,18 +52,14 @@ impl Headroom {
         headroom
     }
 
-    /// Takes what waits in Kueue's queue already and fits, as Kueue would: by priority, then by age. What has waited
-    /// longer than Kueue needs is held up by something else and takes nothing.
+    /// Takes what waits in Kueue's queue already, or will in a moment, and fits, as Kueue would: by priority, then by age.
+    /// What has waited longer than Kueue needs is held up by something else and takes nothing.
     pub(super) fn take_loose(&mut self, scene: &Scene<'_>, pace: Pace) {
         let snapshot = scene.snapshot;
         let mut loose: Vec<_> = snapshot
             .workloads
             .iter()
-            .filter(|workload| {
-                let observed = scene.observed.get(&workload.key);
-                observed
-                    .is_some_and(|it| it.standing == Standing::Waiting && !it.is_held_back() && it.workload.is_some())
-            })
+            .filter(|workload| scene.observed.get(&workload.key).is_some_and(|it| it.is_let_go()))
             .collect();
         loose.sort_by_key(|workload| (-workload.priority, workload.created, workload.key.clone()));
         for workload in loose {

@@ -144,7 +144,7 @@ pub fn decide(scene: &Scene<'_>, pace: Pace) -> Decision {
     due.sort_by_key(|release| (release.start, places.get(&release.workload).copied(), release.workload.clone()));
     for release in due {
         let Some(one) = scene.observed.get(&release.workload) else { continue };
-        let waits = one.standing == Standing::Waiting && one.is_gated();
+        let waits = one.standing == Standing::Waiting && one.is_gated() && !one.is_let_go();
         if !waits || ordered.contains(&release.workload) {
             continue;
         }

@@ -100,10 +100,15 @@ fn each_disturbance_is_planned_for_within_five_seconds_and_its_cause_is_on_recor
         follows(&stage, "moves/comer is new", async || create(&comer).await).await;
         let dearer = json!({"metadata": {"labels": {PRIORITY: "moves-high"}}});
         follows(&stage, "moves/comer has another priority", async || change(&comer, dearer).await).await;
-        follows(&stage, "moves/comer is gone", async || {
-            admin.delete(&comer).await.unwrap_or_else(|refused| panic!("{}", refused.message));
+        // Its Workload goes when the garbage collector finds it.
+        let known = plans(&stage).len();
+        admin.delete(&comer).await.unwrap_or_else(|refused| panic!("{}", refused.message));
+        until("its Workload is gone", Duration::from_mins(2), async || {
+            let left = stage.workloads().await.iter().filter(|one| owner(one) == "comer").count();
+            if left == 0 { Ok(()) } else { Err(format!("{left} left")) }
         })
         .await;
+        planned_because(&stage, known, PLANNED_WITHIN, "moves/comer is gone").await;
         let promise = stage.slo("promise-120", due, 120);
         let later = json!({"spec": {"finishBy": calendar::rfc3339(Timestamp(due.0 + 3600), chrono_tz::UTC)}});
         follows(&stage, "promises or asks for something else", async || change(&promise, later).await).await;

@@ -92,6 +92,8 @@ pub struct Fake {
     pub has_plan: bool,
     /// Kueue has not passed gates on yet that have gone.
     pub lags: bool,
+    /// Kueue makes Workloads.
+    pub workloads: bool,
 }
 
 impl Fake {
@@ -114,6 +116,7 @@ impl Fake {
             peak: 0,
             has_plan: true,
             lags: false,
+            workloads: true,
         }
     }
 
@@ -183,7 +186,7 @@ impl Fake {
             if self.lags && job.admitted.is_none() {
                 workload.value["metadata"]["annotations"]["kueue.x-k8s.io/admission-gated-by"] = json!(GATE);
             }
-            rows.push(workload);
+            rows.extend(self.workloads.then_some(workload));
         }
         rows
     }

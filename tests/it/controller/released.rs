@@ -115,3 +115,21 @@ fn what_was_let_go_is_not_told_another_start_while_kueue_passes_that_on() {
     let of_first = second.notes.iter().filter(|note| note.carrier.name == "eval-1").count();
     assert_eq!((of_first, fake.find("eval-1").planned.as_deref()), (0, Some(told)));
 }
+
+/// Until Kueue has made or freed its Workload, what was let go counts as if it stood in Kueue's queue: nothing else goes in
+/// its place.
+#[test]
+fn what_was_let_go_counts_before_kueue_has_taken_it_up() {
+    for made in [true, false] {
+        let mut fake = Fake::touchstone();
+        assert_eq!(fake.turn().orders.len(), 2);
+        fake.lags = true;
+        fake.workloads = made;
+        // The others are due, too.
+        fake.scope.planned = None;
+        fake.scope.inherited = Vec::new();
+        let turn = fake.turn();
+        let again: Vec<&str> = turn.orders.iter().map(|order| order.key.name()).collect();
+        assert!(again.is_empty(), "{again:?} with the Workloads made: {made}");
+    }
+}
