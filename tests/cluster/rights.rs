@@ -77,7 +77,7 @@ fn definition(kind: &Watched) -> Value {
     let schema = json!({"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}});
     let version = json!({"name": kind.versions[0], "served": true, "storage": true, "schema": schema});
     json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
-           "metadata": {"name": kind.resource()},
+           "metadata": {"name": kind.resource(), "annotations": {"api-approved.kubernetes.io": "unapproved, a stand-in for tests"}},
            "spec": {"group": kind.group, "scope": if kind.namespaced { "Namespaced" } else { "Cluster" },
                     "names": {"plural": kind.plural, "singular": kind.kind.to_lowercase(), "kind": kind.kind},
                     "versions": [version]}})

@@ -19,13 +19,16 @@ static PLANES: AtomicUsize = AtomicUsize::new(0);
 /// On a machine that compiles beside the tests a part may take this long to answer.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// Everything of a request but its body, so that a test can tell who did what and what a policy noted.
+/// Everything of a request but its body, so that a test can tell who did what and what a policy noted; of our own accounts
+/// also what they read.
 const AUDIT: &str = "apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]
 rules:
 - level: None
   users: [\"system:apiserver\", \"system:kube-controller-manager\", \"system:kube-scheduler\"]
+- level: Metadata
+  userGroups: [\"system:serviceaccounts:stagger-system\"]
 - level: None
   verbs: [get, list, watch]
 - level: Metadata
