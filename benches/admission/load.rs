@@ -144,9 +144,15 @@ pub async fn open(target: &Target, body: &[u8], rate: u32, span: Duration, conne
                     return waits;
                 }
                 let due = begun + Duration::from_secs(1) * at / rate;
-                tokio::time::sleep_until(due.into()).await;
+                // A timer that goes off late is not the server's fault; a connection that is not free in time is.
+                let since = if Instant::now() < due {
+                    tokio::time::sleep_until(due.into()).await;
+                    Instant::now()
+                } else {
+                    due
+                };
                 connection.ask(target, body).await;
-                waits.push(due.elapsed().as_secs_f64() * 1e6);
+                waits.push(since.elapsed().as_secs_f64() * 1e6);
             }
         }
     });

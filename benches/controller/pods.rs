@@ -36,6 +36,8 @@ fn pod(number: usize) -> Value {
     let mounts = json!([{"name": "data", "mountPath": "/data"}, {"name": "token", "mountPath": "/var/run/secrets"}]);
     let resources = json!({"requests": {"nvidia.com/gpu": "1", "cpu": "8", "memory": "64Gi"}, "limits": {"nvidia.com/gpu": "1", "memory": "64Gi"}});
     let condition = |kind: &str| json!({"type": kind, "status": "True", "lastProbeTime": null, "lastTransitionTime": "2026-11-30T12:00:07Z"});
+    let conditions =
+        ["PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled"].map(condition);
     json!({
         "apiVersion": "v1", "kind": "Pod",
         "metadata": {
@@ -58,7 +60,7 @@ fn pod(number: usize) -> Value {
         },
         "status": {
             "phase": "Running", "podIP": "10.1.2.3", "hostIP": "10.0.0.3", "startTime": "2026-11-30T12:00:05Z", "qosClass": "Burstable",
-            "conditions": ["PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled"].map(condition),
+            "conditions": conditions,
             "containerStatuses": [{"name": "main", "ready": true, "restartCount": 0, "image": "registry.example/train:7",
                                    "imageID": format!("registry.example/train@sha256:{number:064}"), "state": {"running": {"startedAt": "2026-11-30T12:00:07Z"}}}],
         },

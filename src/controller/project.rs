@@ -33,6 +33,22 @@ const CONTAINERS: [&str; 2] = ["containers", "initContainers"];
 /// Written by Kubernetes or Kueue about what has happened. Times that a user wrote stay as they are.
 const TIMES: [&str; 6] =
     ["creationTimestamp", "lastTransitionTime", "startTime", "completionTime", "deletionTimestamp", "requeueAt"];
+/// Of a pod's status; there may be very many pods.
+const OF_POD_STATUS: [&str; 2] = ["phase", "startTime"];
+/// Of a pod's spec: what it asks for, where it may run and what holds it.
+const OF_POD_SPEC: [&str; 11] = [
+    "containers",
+    "initContainers",
+    "resources",
+    "overhead",
+    "runtimeClassName",
+    "priority",
+    "priorityClassName",
+    "nodeSelector",
+    "affinity",
+    "tolerations",
+    "schedulingGates",
+];
 /// kubectl keeps a second copy of the object there.
 const SECOND_COPY: &str = "kubectl.kubernetes.io/last-applied-configuration";
 /// Objects nest a dozen levels deep; what is deeper says nothing about quota.
@@ -56,6 +72,13 @@ pub fn project(object: DynamicObject, api: &ApiResource, clock: &Clock) -> Manif
     value.insert("kind".to_owned(), json!(api.kind));
     let mut value = Value::Object(value);
     let own = api.group == crate::api::GROUP;
+    if api.group.is_empty() && api.kind == "Pod" {
+        for (part, kept) in [("status", &OF_POD_STATUS[..]), ("spec", &OF_POD_SPEC[..])] {
+            if let Some(members) = value.get_mut(part).and_then(Value::as_object_mut) {
+                members.retain(|member, _| kept.contains(&member.as_str()));
+            }
+        }
+    }
     if let Some(annotations) = value.pointer_mut("/metadata/annotations").and_then(Value::as_object_mut) {
         annotations.remove(SECOND_COPY);
     }

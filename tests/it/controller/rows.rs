@@ -17,6 +17,21 @@ fn names(rows: &Rows) -> Vec<String> {
     rows.read(|rows| rows.map(|row| row.name.clone()).collect())
 }
 
+/// Pods may be very many: what says nothing about quota or place is not kept.
+#[test]
+fn a_pod_is_kept_as_what_it_asks_for_and_how_far_it_is() {
+    let at = KINDS.iter().position(|kind| kind.kind == "Pod").expect("pods are watched");
+    let api = KINDS[at].api(0);
+    let container = json!({"name": "main", "image": "i", "env": [{"name": "A", "value": "1"}], "resources": {"requests": {"cpu": "1"}}});
+    let object = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": "n"},
+        "spec": {"containers": [container], "nodeName": "gpu-1", "schedulingGates": [{"name": "g"}], "tolerations": []},
+        "status": {"phase": "Running", "startTime": "2026-11-30T12:00:00Z", "podIP": "10.0.0.1", "conditions": [{"type": "Ready"}]}});
+    let row = project(serde_json::from_value(object).expect("an object"), &api, &Clock::WALL);
+    let expected = json!({"containers": [{"name": "main", "resources": {"requests": {"cpu": "1"}}}], "schedulingGates": [{"name": "g"}], "tolerations": []});
+    assert_eq!(row.value["spec"], expected);
+    assert_eq!(row.value["status"], json!({"phase": "Running", "startTime": "2026-11-30T12:00:00Z"}));
+}
+
 #[test]
 fn a_relist_takes_effect_when_it_is_complete() {
     let fake = Fake::touchstone();
