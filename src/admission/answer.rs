@@ -1,6 +1,9 @@
 //! What is answered: a verdict, a patch of single keys, warnings, and what the audit log shall say.
 
-use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::Value;
 
 /// Kubernetes cuts longer warnings, and the rest of the list with them.
 pub const WARNING_BYTES_MAX: usize = 120;
@@ -124,38 +127,81 @@ impl Decision {
 }
 
 impl Operation {
+    /// One step of RFC 6902.
     #[must_use]
     pub fn document(&self) -> Value {
+        serde_json::to_value(self.step()).expect("texts and values are always JSON")
+    }
+
+    fn step(&self) -> Step<'_> {
         match self {
-            Self::Add { path, value } => json!({"op": "add", "path": path, "value": value}),
-            Self::Remove { path } => json!({"op": "remove", "path": path}),
+            Self::Add { path, value } => Step { op: "add", path, value: Some(value) },
+            Self::Remove { path } => Step { op: "remove", path, value: None },
         }
     }
+}
+
+/// RFC 6902.
+#[derive(Serialize)]
+struct Step<'a> {
+    op: &'static str,
+    path: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<&'a Value>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Review<'a> {
+    api_version: &'static str,
+    kind: &'static str,
+    response: Response<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Response<'a> {
+    uid: &'a str,
+    allowed: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<Status<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    patch_type: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    patch: Option<String>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    warnings: &'a [String],
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    audit_annotations: BTreeMap<&'static str, &'a str>,
+}
+
+#[derive(Serialize)]
+struct Status<'a> {
+    code: u16,
+    reason: &'static str,
+    message: &'a str,
 }
 
 /// The AdmissionReview that answers the request with that uid.
 #[must_use]
 pub fn respond(uid: &str, decision: &Decision) -> Vec<u8> {
-    let mut response = json!({"uid": uid, "allowed": decision.is_allowed()});
-    if let Some(message) = &decision.denied {
-        let code = if decision.outcome == Outcome::Unreadable { 400 } else { 403 };
-        let reason = if code == 400 { "BadRequest" } else { "Forbidden" };
-        response["status"] = json!({"code": code, "reason": reason, "message": message});
-    } else if !decision.patch.is_empty() {
-        let patch = Value::Array(decision.patch.iter().map(Operation::document).collect()).to_string();
-        response["patchType"] = json!("JSONPatch");
-        response["patch"] = json!(base64(patch.as_bytes()));
-    }
-    if !decision.warnings.is_empty() {
-        response["warnings"] = json!(decision.warnings);
-    }
-    if !decision.audit.is_empty() {
-        let audit: serde_json::Map<String, Value> =
-            decision.audit.iter().map(|(key, value)| ((*key).to_owned(), json!(value))).collect();
-        response["auditAnnotations"] = Value::Object(audit);
-    }
-    let review = json!({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "response": response});
-    review.to_string().into_bytes()
+    let (code, reason) = if decision.outcome == Outcome::Unreadable { (400, "BadRequest") } else { (403, "Forbidden") };
+    let patches = decision.is_allowed() && !decision.patch.is_empty();
+    let patch = patches.then(|| {
+        let steps: Vec<Step<'_>> = decision.patch.iter().map(Operation::step).collect();
+        base64(&serde_json::to_vec(&steps).expect("texts and values are always JSON"))
+    });
+    let response = Response {
+        uid,
+        allowed: decision.is_allowed(),
+        status: decision.denied.as_deref().map(|message| Status { code, reason, message }),
+        patch_type: patches.then_some("JSONPatch"),
+        patch,
+        warnings: &decision.warnings,
+        audit_annotations: decision.audit.iter().map(|(key, value)| (*key, value.as_str())).collect(),
+    };
+    let review = Review { api_version: "admission.k8s.io/v1", kind: "AdmissionReview", response };
+    serde_json::to_vec(&review).expect("texts are always JSON")
 }
 
 /// RFC 4648 with padding, as Go reads a byte slice in JSON.

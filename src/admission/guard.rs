@@ -8,7 +8,7 @@ use super::answer::{Decision, Outcome};
 use super::draft::Draft;
 use super::gate;
 use super::kinds::{Kind, Role};
-use super::object::Metadata;
+use super::object::{Metadata, Pairs};
 use super::review::{Request, Verb, metadata};
 use super::world::{Mode, World};
 use crate::api::keys::{GATE, GATES, PREFIX, PROTECTED_ANNOTATIONS, PROTECTED_LABELS, QUEUE_NAME, TENANT, TENANT_UID};
@@ -85,7 +85,7 @@ pub fn binding(request: &Request<'_>, world: &World) -> Decision {
         return Decision::unchanged();
     }
     let Some(new) = metadata(request.object.as_ref()) else { return Decision::unchanged() };
-    let keys = [&new.labels, &new.annotations].into_iter().flatten().flatten().map(|(key, _)| &**key);
+    let keys = [&new.labels, &new.annotations].into_iter().flatten().flat_map(Pairs::keys);
     let complaints: Vec<String> = keys
         .filter(|key| key.starts_with(PREFIX) || *key == GATES)
         .map(|key| format!("a binding may not carry {key}: it would be written over the pod's; {WHO}"))

@@ -1,7 +1,6 @@
 //! The part of an object that is read: its metadata, borrowed from the request's bytes.
 
 use std::borrow::{Borrow, Cow};
-use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Deref;
@@ -87,7 +86,45 @@ pub fn object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result
 }
 
 /// Labels or annotations. `None`: the map is missing or null.
-pub type Entries<'a> = Option<BTreeMap<Text<'a>, Text<'a>>>;
+pub type Entries<'a> = Option<Pairs<'a>>;
+
+/// Keys with their values as they were written. A few of them are asked for, once each, and there may be thousands: they are
+/// not sorted.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Pairs<'a>(Vec<(Text<'a>, Text<'a>)>);
+
+impl<'a> Pairs<'a> {
+    /// The value of a key; of one that stands twice the last one counts, as in the API server.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<&Text<'a>> {
+        self.0.iter().rev().find(|(known, _)| *known == *key).map(|(_, value)| value)
+    }
+
+    #[must_use]
+    pub fn keys(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|(key, _)| &**key)
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Pairs<'a> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct All<'a>(PhantomData<&'a ()>);
+        impl<'de: 'a, 'a> Visitor<'de> for All<'a> {
+            type Value = Pairs<'a>;
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a map of texts")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut pairs = Vec::new();
+                while let Some(pair) = map.next_entry::<Text<'a>, Text<'a>>()? {
+                    pairs.push(pair);
+                }
+                Ok(Pairs(pairs))
+            }
+        }
+        from.deserialize_map(All(PhantomData))
+    }
+}
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -10,6 +10,8 @@ use serde_json::value::RawValue;
 
 use super::object::{Metadata, Object, Text, object};
 
+const VERSION: &str = "admission.k8s.io/v1";
+
 /// The request and the uid to answer with.
 #[derive(Debug)]
 pub struct Review<'a> {
@@ -30,6 +32,8 @@ pub struct Unreadable {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Request<'a> {
+    #[serde(borrow, default, deserialize_with = "null_is_empty")]
+    uid: Text<'a>,
     #[serde(borrow)]
     pub resource: Resource<'a>,
     #[serde(borrow, default, deserialize_with = "null_is_empty")]
@@ -82,6 +86,17 @@ fn null_is_empty<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Text<'de>,
     Ok(Option::<Text<'de>>::deserialize(from)?.unwrap_or_default())
 }
 
+/// What an API server sends, read in one pass.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Whole<'a> {
+    #[serde(borrow, default)]
+    api_version: Option<Text<'a>>,
+    #[serde(borrow, default, deserialize_with = "object")]
+    request: Option<Request<'a>>,
+}
+
+/// The same, step by step: for what is not so, to say how far it is.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Envelope<'a> {
@@ -102,13 +117,19 @@ struct Identified<'a> {
 /// # Errors
 /// When it is no AdmissionReview v1 with a request in it; with the uid, where that could be found.
 pub fn parse(body: &[u8]) -> Result<Review<'_>, Unreadable> {
+    if let Ok(Whole { api_version, request: Some(request) }) = serde_json::from_slice::<Whole<'_>>(body)
+        && api_version.as_deref() == Some(VERSION)
+        && !request.uid.is_empty()
+    {
+        return Ok(Review { uid: request.uid.to_string(), request });
+    }
     let nobody = |why: String| Unreadable { uid: String::new(), why };
     let envelope: Envelope<'_> = serde_json::from_slice(body).map_err(|error| nobody(error.to_string()))?;
     let raw = envelope.request.ok_or_else(|| nobody("there is no request in it".to_owned()))?.get();
     let uid = identity(raw);
     let unreadable = |why: String| Unreadable { uid: uid.clone(), why };
-    if envelope.api_version.as_deref() != Some("admission.k8s.io/v1") {
-        return Err(unreadable("its apiVersion is not admission.k8s.io/v1".to_owned()));
+    if envelope.api_version.as_deref() != Some(VERSION) {
+        return Err(unreadable(format!("its apiVersion is not {VERSION}")));
     }
     if uid.is_empty() {
         return Err(unreadable("its request has no uid".to_owned()));
