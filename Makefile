@@ -66,6 +66,11 @@ bench: prerequisites ## Measure the planner beside CP-SAT and list scheduling (t
 bench-admission: prerequisites control-plane ## Measure the webhook beside a bare echo and Kueue's own webhook (six minutes)
 	cargo bench --bench admission
 
+.PHONY: bench-controller
+bench-controller: prerequisites control-plane ## Measure the controller with 5,000 Workloads in 50 queues, beside Kueue on its own (six minutes)
+	cargo bench --bench controller
+	cargo bench --bench controller -- pods
+
 .PHONY: generate
 generate: prerequisites ## Rewrite the generated files (expected texts, reference pages) from the code
 	UPDATE=1 UPDATE_EXPECT=1 cargo test --release --test it

@@ -77,32 +77,31 @@ async fn each(plane: &Plane, objects: impl IntoIterator<Item = Value>) {
     stream::iter(objects).map(one).buffer_unordered(AT_ONCE).collect::<Vec<()>>().await;
 }
 
-/// How many of a wave satisfy this.
-async fn count(plane: &Plane, wave: &str, is: impl Fn(&Value) -> bool) -> usize {
-    let all = plane.admin.listed(KUEUE, "Workload", "scale").await.unwrap_or_default();
-    let prefix = format!("{wave}-");
-    all.iter()
-        .filter(|one| one["metadata"]["name"].as_str().is_some_and(|name| name.starts_with(&prefix)) && is(one))
-        .count()
+/// How many Workloads hold quota, by what Kueue tells of its queues. Few objects are read: what is measured should not pay
+/// for the measuring.
+async fn reserved(plane: &Plane) -> usize {
+    let queues = plane.admin.listed(KUEUE, "ClusterQueue", "").await.unwrap_or_default();
+    let of = |queue: &Value| queue["status"]["reservingWorkloads"].as_u64().unwrap_or(0);
+    usize::try_from(queues.iter().map(of).sum::<u64>()).expect("a count")
 }
 
-fn reserved(workload: &Value) -> bool {
-    let conditions = workload["status"]["conditions"].as_array().into_iter().flatten();
-    conditions.into_iter().any(|one| one["type"] == "QuotaReserved" && one["status"] == "True")
+/// The sum of a counter's series.
+async fn counted(metrics: &str, name: &str) -> usize {
+    let text = http(metrics, "/metrics").await.unwrap_or_default();
+    let values = text.lines().filter(|line| line.starts_with(name)).filter_map(|line| line.rsplit(' ').next());
+    values.filter_map(|value| value.parse::<usize>().ok()).sum()
 }
 
-fn free(workload: &Value) -> bool {
-    workload["metadata"]["annotations"][GATES].is_null()
-}
-
-/// Seconds until all of a wave satisfy this.
-async fn took(plane: &Plane, wave: &str, since: Instant, is: impl Fn(&Value) -> bool) -> f64 {
-    until(&format!("all of {wave}"), BOUND, async || match count(plane, wave, &is).await {
-        ALL => Ok(()),
-        some => Err(format!("{some} of {ALL}")),
-    })
-    .await;
-    since.elapsed().as_secs_f64()
+/// Seconds until `count` says all.
+async fn took(what: &str, since: Instant, mut count: impl AsyncFnMut() -> usize) -> f64 {
+    loop {
+        let some = count().await;
+        if some >= ALL {
+            return since.elapsed().as_secs_f64();
+        }
+        assert!(since.elapsed() < BOUND, "{some} of {ALL} {what} after {BOUND:?}");
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
 }
 
 fn controller(plane: &Plane) -> (Part, String) {
@@ -136,7 +135,7 @@ async fn measure(plane: &Plane) {
     for at in 0..QUEUES {
         admin.apply(&queue(at, false)).await;
     }
-    let alone = took(plane, "alone", begun, reserved).await;
+    let alone = took("are reserved", begun, async || reserved(plane).await).await;
     println!("Kueue on its own reserves quota for {ALL} Workloads in {alone:.1} s: {:.0} a second", ALL as f64 / alone);
     finish(plane, "alone").await;
 
@@ -156,13 +155,17 @@ async fn measure(plane: &Plane) {
     let begun = Instant::now();
     let (part, metrics) = controller(plane);
     let pid = part.pid().expect("it runs");
-    until("the first goes", BOUND, async || match count(plane, "gated", free).await {
-        0 => Err("none".to_owned()),
-        _ => Ok(()),
+    let first = std::cell::Cell::new(None);
+    let gates = took("are let go", begun, async || {
+        let gone = counted(&metrics, "stagger_controller_releases_total").await;
+        if gone > 0 && first.get().is_none() {
+            first.set(Some(begun.elapsed().as_secs_f64()));
+        }
+        gone
     })
     .await;
-    let first = begun.elapsed().as_secs_f64();
-    let (gates, all) = tokio::join!(took(plane, "gated", begun, free), took(plane, "gated", begun, reserved));
+    let first = first.take().unwrap_or(gates);
+    let all = took("are reserved", begun, async || reserved(plane).await).await;
     println!(
         "with our gates: first start {first:.1} s after the controller, last gate {gates:.1} s, last quota {all:.1} s: gates go at {:.0} a second, {:.2} times Kueue's own rate",
         ALL as f64 / (gates - first),
@@ -171,13 +174,7 @@ async fn measure(plane: &Plane) {
 
     // 3. The same again waits behind what runs, and nothing happens.
     each(plane, (0..ALL).map(|at| workload("waits", at, true))).await;
-    until("everything is planned", BOUND, async || {
-        let text = http(&metrics, "/metrics").await?;
-        let held = text.lines().find_map(|line| line.strip_prefix("stagger_controller_gates_held ")).unwrap_or("0");
-        let held: usize = held.parse().unwrap_or(0);
-        if held >= ALL { Ok(()) } else { Err(format!("{held} are held")) }
-    })
-    .await;
+    took("are held", Instant::now(), async || counted(&metrics, "stagger_controller_gates_held").await).await;
     // What the last creations have set going comes to rest first.
     tokio::time::sleep(Duration::from_secs(20)).await;
     let (before, since) = (cpu_millis(pid), Instant::now());
@@ -191,16 +188,14 @@ async fn finish(plane: &Plane, wave: &str) {
     let one = async |at: usize| {
         let workload = workload(wave, at, false);
         plane.admin.delete(&workload).await.unwrap_or_else(|refused| panic!("{}", refused.message));
-        let name = format!("{wave}-{at}");
         // Kueue keeps what it has admitted until its finalizer goes.
         let bare = json!({"metadata": {"finalizers": null}});
         drop(plane.admin.merge(&workload, &bare).await);
-        drop(name);
     };
     stream::iter(0..ALL).map(one).buffer_unordered(AT_ONCE).collect::<Vec<()>>().await;
-    until("they are gone", BOUND, async || match count(plane, wave, |_| true).await {
-        0 => Ok(()),
-        left => Err(format!("{left} are left")),
-    })
-    .await;
+    let begun = Instant::now();
+    while reserved(plane).await > 0 {
+        assert!(begun.elapsed() < BOUND, "they are not gone");
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
 }

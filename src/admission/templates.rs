@@ -1,9 +1,8 @@
-//! The pod templates inside an object, found in its raw text: each step skips what it does not need, nothing is built.
+//! The pod templates inside an object, found in one pass over its raw text: what is not needed is skipped, nothing is built.
 
-use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::object::{Metadata, Text};
@@ -25,42 +24,92 @@ pub fn find<'a>(spec: Option<&'a RawValue>, paths: &[&str]) -> Vec<Template<'a>>
     for path in paths {
         let Some((first, steps)) = path.split_once('/') else { continue };
         if let Some(spec) = spec.filter(|_| first == "spec") {
-            walk(spec, steps, "/spec".to_owned(), &mut found);
+            let walk = Walk { steps, at: "/spec".to_owned(), found: &mut found };
+            // What is not of its kind is the API server's to refuse.
+            drop(walk.deserialize(&mut serde_json::Deserializer::from_str(spec.get())));
         }
     }
     found
 }
 
-fn walk<'a>(value: &'a RawValue, steps: &str, at: String, found: &mut Vec<Template<'a>>) {
-    if found.len() >= TEMPLATES_MAX {
-        return;
-    }
-    if steps.is_empty() {
-        // A template that is no object is the API server's to refuse.
-        if value.get().starts_with('{') {
-            let metadata = child(value, "metadata").map(|raw| serde_json::from_str::<Metadata<'a>>(raw.get()).ok());
-            match metadata {
-                Some(None) => {}
-                known => found.push(Template { at, metadata: known.flatten() }),
+/// Goes down one path in one pass over the text. `*` is every element of a list or a map.
+struct Walk<'p, 'f, 'a> {
+    steps: &'p str,
+    at: String,
+    found: &'f mut Vec<Template<'a>>,
+}
+
+impl<'a> Walk<'_, '_, 'a> {
+    fn template<A: MapAccess<'a>>(self, mut map: A) -> Result<(), A::Error> {
+        let mut metadata = None;
+        while let Some(key) = map.next_key::<Text<'a>>()? {
+            if key == "metadata" {
+                metadata = map.next_value::<Option<Metadata<'a>>>()?;
+            } else {
+                map.next_value::<IgnoredAny>()?;
             }
         }
-        return;
+        if self.found.len() < TEMPLATES_MAX {
+            self.found.push(Template { at: self.at, metadata });
+        }
+        Ok(())
     }
-    let (step, rest) = steps.split_once('/').unwrap_or((steps, ""));
-    if step != "*" {
-        if let Some(inner) = child(value, step) {
-            walk(inner, rest, format!("{at}/{step}"), found);
+}
+
+impl<'a> DeserializeSeed<'a> for Walk<'_, '_, 'a> {
+    type Value = ();
+    fn deserialize<D: Deserializer<'a>>(self, from: D) -> Result<(), D::Error> {
+        from.deserialize_any(self)
+    }
+}
+
+impl<'a> Visitor<'a> for Walk<'_, '_, 'a> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'a>>(self, mut map: A) -> Result<(), A::Error> {
+        if self.steps.is_empty() {
+            return self.template(map);
         }
-    } else if value.get().starts_with('[') {
-        let items: Vec<&'a RawValue> = serde_json::from_str(value.get()).unwrap_or_default();
-        for (index, item) in items.into_iter().enumerate() {
-            walk(item, rest, format!("{at}/{index}"), found);
+        let (step, rest) = self.steps.split_once('/').unwrap_or((self.steps, ""));
+        let before = self.found.len();
+        while let Some(key) = map.next_key::<Text<'a>>()? {
+            if step != "*" && key != *step {
+                map.next_value::<IgnoredAny>()?;
+                continue;
+            }
+            if step != "*" {
+                // Of a key that stands twice the last one counts.
+                self.found.truncate(before);
+            }
+            let at = format!("{}/{}", self.at, key.replace('~', "~0").replace('/', "~1"));
+            map.next_value_seed(Walk { steps: rest, at, found: &mut *self.found })?;
         }
-    } else {
-        let entries: BTreeMap<Text<'a>, &'a RawValue> = serde_json::from_str(value.get()).unwrap_or_default();
-        for (key, entry) in entries {
-            walk(entry, rest, format!("{at}/{}", key.replace('~', "~0").replace('/', "~1")), found);
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'a>>(self, mut list: A) -> Result<(), A::Error> {
+        let Some(rest) = self.steps.strip_prefix('*') else {
+            while list.next_element::<IgnoredAny>()?.is_some() {}
+            return Ok(());
+        };
+        let rest = rest.trim_start_matches('/');
+        let mut index = 0_usize;
+        loop {
+            let at = format!("{}/{index}", self.at);
+            if list.next_element_seed(Walk { steps: rest, at, found: &mut *self.found })?.is_none() {
+                return Ok(());
+            }
+            index += 1;
         }
+    }
+
+    /// Null is nothing; any other kind of value ends the walk with an error.
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
     }
 }
 

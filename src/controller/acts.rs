@@ -20,7 +20,7 @@ use crate::kueue::observed::Carrier;
 use crate::kueue::release::{Order, Target, Told, annotation};
 
 /// Writes at once. The API server gives a client its share; more would only wait there.
-const AT_ONCE: usize = 16;
+const AT_ONCE: usize = 32;
 const MANAGER: &str = "stagger-controller";
 
 /// The right to write: a tenure that is asked each time.

@@ -110,7 +110,7 @@ pub fn decide(seen: &mut [Seen<'_>], sight: &Sight<'_>, patience: &Patience) -> 
             enforce(seen, &observed, sight, patience, &mut done, &mut turn);
         }
     }
-    turn.notes = notes(seen, sight.settings);
+    turn.notes = notes(seen, sight, &turn.held);
     turn.slos = slos(seen, sight, &turn.held);
     turn
 }
@@ -220,7 +220,10 @@ fn forced(
 }
 
 /// Planned starts that are not on the work yet, the next ones first.
-fn notes(seen: &[Seen<'_>], settings: &Settings) -> Vec<Note> {
+///
+/// What is due now is told its start as it is let go; only what is due and does not fit is told here.
+fn notes(seen: &[Seen<'_>], sight: &Sight<'_>, held: &BTreeMap<WorkloadKey, String>) -> Vec<Note> {
+    let settings = sight.settings;
     let mut notes: Vec<(Timestamp, Note)> = Vec::new();
     let mut told: BTreeSet<&WorkloadKey> = BTreeSet::new();
     for seen in seen.iter().filter(|seen| seen.scope.name.is_some() && seen.scope.spec.mode != Mode::Observe) {
@@ -231,7 +234,8 @@ fn notes(seen: &[Seen<'_>], settings: &Settings) -> Vec<Note> {
         for release in &planned.plan.releases {
             let Some(workload) = waits.get(&release.workload) else { continue };
             let Some(one) = observed.get(*workload).filter(|one| one.standing == Standing::Waiting) else { continue };
-            if !told.insert(*workload) {
+            let goes = seen.scope.enforces() && release.start <= sight.now && !held.contains_key(&release.workload);
+            if !told.insert(*workload) || goes {
                 continue;
             }
             // What was let go keeps the start that it was let go for, also while Kueue has not passed that on to its

@@ -40,6 +40,9 @@ const GATHER: Duration = Duration::from_millis(150);
 const TICK: Duration = Duration::from_secs(2);
 /// Writes of a kind in one turn; the rest comes with the next, at once.
 const WRITES: usize = 64;
+/// A plan is stored again after so many times what storing it took, so that a long one that changes all the time does not
+/// fill the API server. Until then the starts on the work itself are what the next leader finds.
+const STORE_PAUSE: u32 = 10;
 /// A turn that took so long is followed by a pause of four times that: a fifth of a core at most.
 const PAUSE: u32 = 4;
 
@@ -49,6 +52,13 @@ struct Plan {
     spec: CapacityPlanSpec,
     generation: Option<i64>,
     status: CapacityPlanStatus,
+}
+
+/// A plan that was stored: what it says, since when, and how long writing it took.
+struct Stored {
+    releases: Vec<Release>,
+    at: Instant,
+    took: Duration,
 }
 
 /// What the loop keeps between turns.
@@ -65,7 +75,7 @@ pub struct Loop {
     /// Being planned at this moment.
     busy: BTreeMap<String, Vec<Change>>,
     /// What of each scope's plan is stored already.
-    stored: BTreeMap<String, Vec<Release>>,
+    stored: BTreeMap<String, Stored>,
     slo_told: BTreeMap<(String, String), (Timestamp, crate::api::status::WorkloadSloStatus)>,
     plan_told: BTreeMap<String, CapacityPlanStatus>,
     epoch: Option<i64>,

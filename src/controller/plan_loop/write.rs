@@ -1,6 +1,8 @@
 //! What a turn of the loop writes, in the order in which it matters: gates, planned starts, statuses, the stored plan.
 
-use super::{Loop, Plan, WRITES};
+use tokio::time::Instant;
+
+use super::{Loop, Plan, STORE_PAUSE, Stored, WRITES};
 use crate::api::manifest::Manifest;
 use crate::cluster::Kind;
 use crate::controller::acts::{self, Ended, Fence};
@@ -60,12 +62,18 @@ impl Loop {
     pub(super) async fn store(&mut self, fence: &Fence) {
         for (name, scope) in &self.scopes {
             let Some(planned) = &scope.planned else { continue };
-            if self.stored.get(name).is_some_and(|stored| *stored == planned.plan.releases) || !fence.holds() {
+            let rests = |known: &Stored| {
+                known.releases == planned.plan.releases || known.at.elapsed() < known.took * STORE_PAUSE
+            };
+            if self.stored.get(name).is_some_and(rests) || !fence.holds() {
                 continue;
             }
-            let (scope, plan) = (scope.name.as_deref(), &planned.plan);
+            let (scope, plan, begun) = (scope.name.as_deref(), &planned.plan, Instant::now());
             match stored::write(&self.cluster, &self.settings.namespace, scope, plan, fence.epoch).await {
-                Ok(()) => drop(self.stored.insert(name.clone(), plan.releases.clone())),
+                Ok(()) => {
+                    let (releases, at) = (plan.releases.clone(), Instant::now());
+                    self.stored.insert(name.clone(), Stored { releases, at, took: begun.elapsed() });
+                }
                 Err(error) if error.kind == Kind::Conflict => tracing::info!(%error, "the plan was not stored"),
                 Err(error) => tracing::warn!(%error, "the plan was not stored"),
             }

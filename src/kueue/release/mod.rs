@@ -34,7 +34,7 @@ pub struct Pace {
 
 impl Default for Pace {
     fn default() -> Self {
-        Self { at_once: 64, grace: Seconds(5), reserve_within: Seconds(10) }
+        Self { at_once: 512, grace: Seconds(5), reserve_within: Seconds(10) }
     }
 }
 

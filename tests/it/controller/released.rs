@@ -78,13 +78,13 @@ fn what_a_queue_says_is_given_out_counts_beside_what_is_known() {
 
 #[test]
 fn no_more_is_let_go_at_once_than_the_pace_allows() {
+    let (at_once, rest) = (Pace::default().at_once, 40);
     let mut fake = Fake::new();
-    fake.quota = 100;
-    fake = (0..100).fold(fake, |fake, number| fake.job(&format!("eval-{number}"), 1));
+    fake.quota = 10_000;
+    fake = (0..at_once + rest).fold(fake, |fake, number| fake.job(&format!("eval-{number}"), 1));
     let first = fake.turn();
-    assert_eq!(first.orders.len(), Pace::default().at_once);
-    let second = fake.turn();
-    assert_eq!(second.orders.len(), 100 - Pace::default().at_once);
+    assert_eq!((first.orders.len(), first.put_off), (at_once, rest));
+    assert_eq!(fake.turn().orders.len(), rest);
 }
 
 /// A plan made a moment before a release is told a moment after it.
