@@ -5,6 +5,7 @@
 //! be sent (open loop). Throughput per core is answers over the server's CPU time with every connection busy.
 
 #![expect(dead_code, unused_imports, reason = "tests use more of the plane than a measurement")]
+#![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 #![expect(clippy::disallowed_methods, reason = "a benchmark looks at the clock")]
 
 mod load;

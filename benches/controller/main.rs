@@ -5,6 +5,7 @@
 //! neither job controllers nor pods are measured. With `pods` as its argument it measures how much memory pods take instead.
 
 #![expect(dead_code, unused_imports, reason = "tests use more of the plane than a measurement")]
+#![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 #![expect(clippy::disallowed_methods, reason = "a benchmark looks at the clock")]
 
 #[path = "../../tests/cluster/person.rs"]
@@ -40,6 +41,7 @@ const ALL: usize = QUEUES * EACH;
 const AT_ONCE: usize = 32;
 const BOUND: Duration = Duration::from_mins(10);
 const IDLE: Duration = Duration::from_mins(1);
+const QUIET: Duration = Duration::from_secs(15);
 
 fn main() {
     if std::env::args().any(|argument| argument == "pods") {
@@ -72,7 +74,7 @@ fn workload(wave: &str, at: usize, gated: bool) -> Value {
 
 async fn each(plane: &Plane, objects: impl IntoIterator<Item = Value>) {
     let one = async |object: Value| {
-        drop(plane.admin.create(&object).await.unwrap_or_else(|refused| panic!("{}", refused.message)))
+        drop(plane.admin.create(&object).await.unwrap_or_else(|refused| panic!("{}", refused.message)));
     };
     stream::iter(objects).map(one).buffer_unordered(AT_ONCE).collect::<Vec<()>>().await;
 }
@@ -172,15 +174,34 @@ async fn measure(plane: &Plane) {
         alone / (gates - first)
     );
 
-    // 3. The same again waits behind what runs, and nothing happens.
+    // 3. They run, and nothing happens; then as many again wait behind them.
+    quiet(&metrics).await;
+    println!("{ALL} run: {}", idle(pid).await);
     each(plane, (0..ALL).map(|at| workload("waits", at, true))).await;
     took("are held", Instant::now(), async || counted(&metrics, "stagger_controller_gates_held").await).await;
-    // What the last creations have set going comes to rest first.
-    tokio::time::sleep(Duration::from_secs(20)).await;
+    quiet(&metrics).await;
+    println!("{ALL} run and {ALL} wait: {}", idle(pid).await);
+}
+
+/// Waits until the controller has written nothing for a while.
+async fn quiet(metrics: &str) {
+    let (mut known, mut since) = (0, Instant::now());
+    while since.elapsed() < QUIET {
+        let written = counted(metrics, "stagger_controller_writes_total").await;
+        if written != known {
+            (known, since) = (written, Instant::now());
+        }
+        tokio::time::sleep(Duration::from_millis(500)).await;
+    }
+}
+
+/// What a minute of nothing costs.
+#[expect(clippy::cast_precision_loss, reason = "a measurement has few digits")]
+async fn idle(pid: u32) -> String {
     let (before, since) = (cpu_millis(pid), Instant::now());
     tokio::time::sleep(IDLE).await;
     let share = (cpu_millis(pid) - before) as f64 / since.elapsed().as_millis() as f64;
-    println!("{ALL} run and {ALL} wait: {:.1} % of a core, {} MiB", share * 100.0, resident_kib(pid) / 1024);
+    format!("{:.1} % of a core, {} MiB", share * 100.0, resident_kib(pid) / 1024)
 }
 
 /// Ends a wave, so that its quota is free.

@@ -100,7 +100,6 @@ impl<'a> Pairs<'a> {
         self.0.iter().rev().find(|(known, _)| *known == *key).map(|(_, value)| value)
     }
 
-    #[must_use]
     pub fn keys(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|(key, _)| &**key)
     }

@@ -39,7 +39,7 @@ const GATHER: Duration = Duration::from_millis(150);
 /// Without any change: so that what only the clock brings is noticed.
 const TICK: Duration = Duration::from_secs(2);
 /// Writes of a kind in one turn; the rest comes with the next, at once.
-const WRITES: usize = 64;
+const WRITES: usize = 512;
 /// A plan is stored again after so many times what storing it took, so that a long one that changes all the time does not
 /// fill the API server. Until then the starts on the work itself are what the next leader finds.
 const STORE_PAUSE: u32 = 10;

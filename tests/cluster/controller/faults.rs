@@ -95,9 +95,8 @@ fn a_leader_that_sleeps_for_a_minute_has_lost_its_say() {
             assert_eq!(leads(&metrics).await, Ok(false), "there is a leader");
             let asleep = Instant::now();
             stage.controller.signal("STOP");
-            until("the follower leads", Duration::from_mins(1), async || match leads(&metrics).await? {
-                true => Ok(()),
-                false => Err("it does not".to_owned()),
+            until("the follower leads", Duration::from_mins(1), async || {
+                if leads(&metrics).await? { Ok(()) } else { Err("it does not".to_owned()) }
             })
             .await;
             until("a minute is over", Duration::from_mins(2), async || {
@@ -106,9 +105,8 @@ fn a_leader_that_sleeps_for_a_minute_has_lost_its_say() {
             .await;
             stage.controller.signal("CONT");
             let first = stage.metrics.clone();
-            until("the first one follows", Duration::from_secs(30), async || match leads(&first).await? {
-                false => Ok(()),
-                true => Err("it leads".to_owned()),
+            until("the first one follows", Duration::from_secs(30), async || {
+                if leads(&first).await? { Err("it leads".to_owned()) } else { Ok(()) }
             })
             .await;
             assert_eq!(leads(&metrics).await, Ok(true), "the lease is not given back");
