@@ -37,10 +37,13 @@ fn of_row(row: &Row, sampling: &Sampling) -> Option<Chance> {
         (_, None) => unheld(&row.snapshot),
     };
     let spreads = vec![Spread::AsDeclared; row.snapshot.workloads.len()];
-    let Outlook { all_hard, .. } = outlook(&row.snapshot, &released, &spreads, sampling);
+    let Outlook { all_hard, on_time, .. } = outlook(&row.snapshot, &released, &spreads, sampling);
+    let each = row.snapshot.workloads.iter().zip(on_time);
+    let each = each.filter_map(|(workload, chance)| Some((workload.key.clone(), chance?.permille() * 1000)));
     Some(Chance {
         all_hard_millionths: all_hard.permille() * 1000,
         margin_millionths: all_hard.half_width_permille * 1000,
         samples: all_hard.samples,
+        workloads: each.collect(),
     })
 }

@@ -4,7 +4,7 @@ use crate::calendar;
 use crate::plan::proposal::{Quality, Status};
 use crate::plan::whatif::break_even::BreakEven;
 use crate::plan::whatif::words::{time, title};
-use crate::plan::whatif::{Row, WhatIf};
+use crate::plan::whatif::{Basis, Row, WhatIf};
 use crate::report::plan_text::percent;
 use crate::report::table::{Align, Table};
 use crate::units::{Money, div_round_half_even};
@@ -14,12 +14,27 @@ use crate::units::{Money, div_round_half_even};
 pub fn render(what_if: &WhatIf, version: &str, width: Option<usize>) -> String {
     let mut parts = vec![format!("{}\n{}\n", what_if.verdict.sentence, what_if.verdict.confidence.sentence)];
     parts.push(table(what_if).render(width));
-    let below: Vec<String> = [smallest(what_if), break_even(what_if), savings(what_if)].into_iter().flatten().collect();
+    let below: Vec<String> =
+        [smallest(what_if), break_even(what_if), savings(what_if), doubtful(what_if)].into_iter().flatten().collect();
     if !below.is_empty() {
         parts.push(below.join("\n") + "\n");
     }
     parts.push(format!("{}\n", footer(what_if, version)));
     parts.join("\n")
+}
+
+/// The workloads that are least likely to be on time when staggered; the document has all of them, for every row.
+#[must_use]
+pub fn doubtful(what_if: &WhatIf) -> Option<String> {
+    const SHOWN: usize = 3;
+    let staggered = what_if.rows.iter().find(|row| row.basis == Basis::Staggered)?;
+    let mut each = staggered.chance.as_ref()?.workloads.clone();
+    each.retain(|(_, on_time)| *on_time < 1_000_000);
+    each.sort_by(|a, b| (a.1, &a.0).cmp(&(b.1, &b.0)));
+    let named =
+        each.iter().take(SHOWN).map(|(workload, on_time)| format!("{workload} {}", percent(u64::from(*on_time))));
+    let named: Vec<String> = named.collect();
+    (!named.is_empty()).then(|| format!("least likely to be on time, staggered: {}", named.join(", ")))
 }
 
 /// The rows.

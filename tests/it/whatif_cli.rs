@@ -310,6 +310,13 @@ fn uncertain_rows_tell_their_chance_and_certain_ones_need_none() {
     assert_eq!(chance["samples"], 738);
     assert_eq!(chance["margin"], "0.05");
     assert!(chance["allHard"].as_str().is_some_and(|share| share.starts_with("0.")), "{chance}");
+    // Two jobs start at once and have three hours more than they promise; two follow, and wait for the longer runtimes.
+    let each = chance["workloads"].as_array().expect("each workload has a chance");
+    let of = |at: usize| each[at]["onTime"].as_str().and_then(|share| share.parse::<f64>().ok()).expect("a share");
+    assert_eq!(each.len(), 4);
+    assert!(of(0) >= of(2) && (0.0..=1.0).contains(&of(3)), "{chance}");
+    let text = run(&["whatif", &path("noon.yaml"), "--steps", "20000"]).out;
+    assert!(text.contains("\nleast likely to be on time, staggered: evals/eval-"), "{text}");
     let certain = json(&run(&["whatif", &scenario("noon-evals"), "-o", "json", "--steps", "20000"]).out);
     assert!(certain["rows"][2].get("chance").is_none());
 }

@@ -247,6 +247,10 @@ impl Writer<'_> {
                 "allHard": decimal(i128::from(chance.all_hard_millionths)),
                 "margin": decimal(i128::from(chance.margin_millionths)),
                 "samples": chance.samples,
+                "workloads": chance.workloads.iter().map(|(workload, on_time)| json!({
+                    "workload": workload.as_str(),
+                    "onTime": decimal(i128::from(*on_time)),
+                })).collect::<Vec<_>>(),
             });
             fields.insert("chance".to_owned(), chance);
         }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::names::{FlavorName, QueueName, ResourceName};
+use crate::names::{FlavorName, QueueName, ResourceName, WorkloadKey};
 use crate::plan::curve::{self, Baseline, Scene};
 use crate::plan::proposal::{Plan, Quality, Verdict};
 use crate::plan::snapshot::{CellId, Policy, Snapshot};
@@ -85,6 +85,8 @@ pub struct Chance {
     /// Half the width of its confidence interval, in millionths.
     pub margin_millionths: u32,
     pub samples: u64,
+    /// That each workload with a due time meets it, in millionths, in the snapshot's order.
+    pub workloads: Vec<(WorkloadKey, u32)>,
 }
 
 /// What Kueue on its own does with a snapshot.
