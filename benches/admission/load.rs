@@ -12,6 +12,8 @@ use tokio::sync::Mutex;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
+use super::process::cpu_micros;
+
 /// A server that answers reviews.
 pub struct Target {
     pub name: &'static str,
@@ -160,19 +162,4 @@ pub async fn open(target: &Target, body: &[u8], rate: u32, span: Duration, conne
     waits.sort_by(f64::total_cmp);
     let at = |percent: usize| waits[(waits.len() * percent / 100).min(waits.len() - 1)];
     Waits { p50: at(50), p99: at(99) }
-}
-
-/// User and system time of a process so far; the kernel counts in hundredths of a second.
-fn cpu_micros(pid: u32) -> u64 {
-    let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).expect("the process runs");
-    let (_, rest) = text.rsplit_once(')').expect("a name stands in brackets");
-    let ticks: Vec<u64> = rest.split_whitespace().skip(11).take(2).filter_map(|word| word.parse().ok()).collect();
-    ticks.iter().sum::<u64>() * 10_000
-}
-
-/// What a process holds in memory.
-pub fn resident_kib(pid: u32) -> u64 {
-    let text = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("the process runs");
-    let line = text.lines().find(|line| line.starts_with("VmRSS:")).expect("it has memory");
-    line.split_whitespace().nth(1).and_then(|word| word.parse().ok()).expect("a number of KiB")
 }

@@ -13,13 +13,16 @@ mod load;
 mod person;
 #[path = "../../tests/cluster/plane/mod.rs"]
 mod plane;
+#[path = "../controller/process.rs"]
+mod process;
 mod serve;
 #[path = "../../tests/cluster/wait.rs"]
 mod wait;
 
 use std::time::Duration;
 
-use load::{Target, closed, open, resident_kib};
+use load::{Target, closed, open};
+use process::resident_kib;
 use serde_json::{Value, json};
 use serve::Child;
 

@@ -28,7 +28,7 @@ use stagger::units::Timestamp;
 
 use person::documents;
 use plane::{Part, Plane, port};
-use process::{cpu_millis, resident_kib};
+use process::{cpu_micros, resident_kib};
 use wait::{http, until};
 
 const KUEUE: &str = "kueue.x-k8s.io/v1beta2";
@@ -198,9 +198,9 @@ async fn quiet(metrics: &str) {
 /// What a minute of nothing costs.
 #[expect(clippy::cast_precision_loss, reason = "a measurement has few digits")]
 async fn idle(pid: u32) -> String {
-    let (before, since) = (cpu_millis(pid), Instant::now());
+    let (before, since) = (cpu_micros(pid), Instant::now());
     tokio::time::sleep(IDLE).await;
-    let share = (cpu_millis(pid) - before) as f64 / since.elapsed().as_millis() as f64;
+    let share = (cpu_micros(pid) - before) as f64 / since.elapsed().as_micros() as f64;
     format!("{:.1} % of a core, {} MiB", share * 100.0, resident_kib(pid) / 1024)
 }
 

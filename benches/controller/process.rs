@@ -1,11 +1,11 @@
 //! What a process has cost so far, by the kernel's own accounts.
 
 /// User and system time; the kernel counts in hundredths of a second.
-pub fn cpu_millis(pid: u32) -> u64 {
+pub fn cpu_micros(pid: u32) -> u64 {
     let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).expect("the process runs");
     let (_, rest) = text.rsplit_once(')').expect("a name stands in brackets");
     let ticks: Vec<u64> = rest.split_whitespace().skip(11).take(2).filter_map(|word| word.parse().ok()).collect();
-    ticks.iter().sum::<u64>() * 10
+    ticks.iter().sum::<u64>() * 10_000
 }
 
 /// What it holds in memory.
