@@ -76,8 +76,14 @@ impl Scope {
         let ids = (0_u32..).map(NodeId).zip(&snapshot.nodes);
         let mut own = ids.filter(|(_, node)| node.name == *queue && matches!(node.kind, NodeKind::ClusterQueue(_)));
         let Some((id, _)) = own.next() else { return false };
-        let mut above = snapshot.path_to_root(id).skip(1).map(|id| &snapshot.node(id).name);
-        above.any(|cohort| self.spec.cohorts.iter().any(|name| name == cohort.as_str()))
+        self.names(snapshot, id)
+    }
+
+    /// Whether it names a ClusterQueue of the snapshot, or a cohort above it.
+    fn names(&self, snapshot: &Snapshot, queue: NodeId) -> bool {
+        let named = |names: &[String], id: NodeId| names.iter().any(|name| name == snapshot.node(id).name.as_str());
+        let mut above = snapshot.path_to_root(queue).skip(1);
+        named(&self.spec.queues, queue) || above.any(|id| named(&self.spec.cohorts, id))
     }
 
     /// The roots of the trees that hold a queue in its scope; `None`: all of them.
@@ -85,11 +91,9 @@ impl Scope {
         if self.spec.queues.is_empty() && self.spec.cohorts.is_empty() {
             return None;
         }
-        let named = |names: &[String], id: NodeId| names.iter().any(|name| name == snapshot.node(id).name.as_str());
         let ids = (0_u32..).map(NodeId).zip(&snapshot.nodes);
         let queues = ids.filter(|(_, node)| matches!(node.kind, NodeKind::ClusterQueue(_))).map(|(id, _)| id);
-        let above = |id: NodeId| snapshot.path_to_root(id).skip(1).any(|id| named(&self.spec.cohorts, id));
-        Some(queues.filter(|id| named(&self.spec.queues, *id) || above(*id)).map(|id| root(snapshot, id)).collect())
+        Some(queues.filter(|id| self.names(snapshot, *id)).map(|id| root(snapshot, id)).collect())
     }
 
     /// Notes since when things have been as they are.

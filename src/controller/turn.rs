@@ -240,8 +240,8 @@ fn notes(seen: &[Seen<'_>], sight: &Sight<'_>, held: &BTreeMap<WorkloadKey, Stri
             }
             // What was let go keeps the start that it was let go for, also while Kueue has not passed that on to its
             // Workload. Of work whose Workload was made beforehand, the gate stands there alone.
-            let held = |carrier: &Carrier| carrier.is_gated() || (one.is_prebuilt() && one.is_gated());
-            let wanted = |carrier: &Carrier| !seen.scope.enforces() || held(carrier);
+            let gated = |carrier: &Carrier| carrier.is_gated() || (one.is_prebuilt() && one.is_gated());
+            let wanted = |carrier: &Carrier| !seen.scope.enforces() || gated(carrier);
             let start = calendar::rfc3339(release.start, settings.zone);
             let differs = |carrier: &Carrier| carrier.planned_start.as_deref() != Some(start.as_str());
             let stale = one.carriers.iter().filter(|carrier| wanted(carrier) && differs(carrier));
