@@ -2,8 +2,12 @@
 //!
 //! Invariants, held by property tests over delays, lost answers and clocks that do not agree:
 //! - at any moment at most one candidate believes that it leads;
-//! - an epoch belongs to one tenure, and later tenures have greater ones, also when the lease is deleted in between: a new
-//!   one begins with the minutes since 1970, which no number of handovers reaches.
+//! - an epoch belongs to one tenure, and later tenures have greater ones, also when the lease is deleted in between: none
+//!   is below the minutes since 1970, which no number of handovers reaches.
+//!
+//! How long a lease has been *absent* tells nothing: between two looks it may have been made, held and deleted again. So
+//! only the very first look of a process takes an absent lease at once. Later ones make a vacant lease, and whoever sees
+//! that one stand for the whole duration takes it: by then nobody can believe in a tenure from before it was made.
 //!
 //! Times on the lease are never compared with a clock of ours: a candidate measures on its own monotonic clock since when
 //! it has seen the record unchanged, a leader since when it *began* its last good write. The leader gives up after the
@@ -40,7 +44,7 @@ impl Default for Timing {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Record {
-    /// Empty: nobody holds it.
+    /// Empty: nobody holds it. With a duration of one second it was handed back, with more it is vacant until then.
     pub holder_identity: Option<String>,
     pub lease_duration_seconds: Option<i64>,
     pub acquire_time: Option<String>,
@@ -75,6 +79,9 @@ pub enum Action {
 /// Beyond this a holder's own idea of the lease's duration is taken for a slip of the pen.
 const FOREIGN_DURATION_MAX: Duration = Duration::from_mins(5);
 
+/// On a lease without a holder: its last one has stopped, so that nobody need wait.
+const HANDED_BACK_SECONDS: i64 = 1;
+
 const MICROS_PER_MINUTE: i64 = 60_000_000;
 
 /// One of those who may lead.
@@ -82,8 +89,10 @@ const MICROS_PER_MINUTE: i64 = 60_000_000;
 pub struct Candidate {
     identity: String,
     timing: Timing,
-    /// What was last seen (`None`: no lease), and since when it has been so.
-    seen: Option<(Option<Record>, Monotonic)>,
+    /// What was last seen, and since when it has been so; `None`: no lease.
+    seen: Option<(Record, Monotonic)>,
+    /// Whether the first look is over.
+    has_looked: bool,
     /// The greatest epoch that was ever seen: a lease that is deleted and made anew goes on from there.
     greatest: i64,
     held: Option<Held>,
@@ -101,7 +110,7 @@ impl Candidate {
     /// `identity` is of this process alone, never of a machine or pod that may start again.
     #[must_use]
     pub fn new(identity: String, timing: Timing) -> Self {
-        Self { identity, timing, seen: None, greatest: 0, held: None }
+        Self { identity, timing, seen: None, has_looked: false, greatest: 0, held: None }
     }
 
     #[must_use]
@@ -112,15 +121,12 @@ impl Candidate {
     /// What to do about what was read (`None`: there is no lease). `wall_micros`: the time to write, in microseconds since
     /// 1970.
     pub fn step(&mut self, read: Option<&Record>, wall_micros: i64, now: Monotonic) -> Action {
-        let was_bare = self.seen.is_none();
+        let is_first = !std::mem::replace(&mut self.has_looked, true);
         self.see(read, now);
         let Some(record) = read else {
-            // Deleted under its leader, who alone may go on at once, in an epoch of its own. Who never saw a lease makes
-            // the first one.
-            let led = self.held.take().is_some_and(|held| self.believes(&held, now));
-            let is_free = led || was_bare || self.greatest == 0 || self.is_expired(self.timing.duration, now);
-            let first = (wall_micros / MICROS_PER_MINUTE).max(self.greatest.saturating_add(1));
-            return if is_free { Action::Create(self.wanted(first, wall_micros)) } else { Action::Wait };
+            // Deleted under its leader, if it is this one: whoever held it begins again like everybody.
+            self.held = None;
+            return Action::Create(if is_first { self.wanted(wall_micros) } else { self.vacant(wall_micros) });
         };
         let mine = record.holder() == self.identity;
         let held = self.held.as_ref().filter(|held| mine && held.epoch == record.epoch());
@@ -128,16 +134,17 @@ impl Candidate {
             return Action::Replace(self.renewed(held, wall_micros));
         }
         self.held = None;
-        // One's own name without a tenure: a write whose answer was lost. Nobody else can be in it.
-        if record.holder().is_empty() || mine || self.is_expired(self.patience(record), now) {
-            return Action::Replace(self.wanted(self.greatest.saturating_add(1), wall_micros));
-        }
-        Action::Wait
+        // One's own name without a tenure is a write whose answer was lost. It may have landed late, after a lease that
+        // another one held was deleted: it is waited out like a stranger's.
+        if self.is_expired(record, now) { Action::Replace(self.wanted(wall_micros)) } else { Action::Wait }
     }
 
     /// The write of this record, begun at `begun`, was good.
     pub fn written(&mut self, record: &Record, begun: Monotonic, now: Monotonic) {
         self.see(Some(record), now);
+        if record.holder() != self.identity {
+            return;
+        }
         let since = self.held.as_ref().filter(|held| held.epoch == record.epoch()).map_or(begun, |held| {
             // Answers may overtake each other; the latest beginning counts.
             held.since.max(begun)
@@ -164,15 +171,15 @@ impl Candidate {
         let mine = read.holder() == self.identity && read.epoch() == held.epoch;
         mine.then(|| Record {
             holder_identity: Some(String::new()),
-            lease_duration_seconds: Some(1),
+            lease_duration_seconds: Some(HANDED_BACK_SECONDS),
             ..self.renewed(&held, wall_micros)
         })
     }
 
     fn see(&mut self, read: Option<&Record>, now: Monotonic) {
         self.greatest = self.greatest.max(read.map_or(0, Record::epoch));
-        if self.seen.as_ref().is_none_or(|(known, _)| known.as_ref() != read) {
-            self.seen = Some((read.cloned(), now));
+        if self.seen.as_ref().map(|(known, _)| known) != read {
+            self.seen = read.map(|record| (record.clone(), now));
         }
     }
 
@@ -187,15 +194,27 @@ impl Candidate {
         stated.max(self.timing.duration)
     }
 
-    fn is_expired(&self, patience: Duration, now: Monotonic) -> bool {
-        self.seen.as_ref().is_some_and(|(_, since)| now.saturating_sub(*since) >= millis(patience))
+    /// Whether nobody can hold it any more.
+    fn is_expired(&self, record: &Record, now: Monotonic) -> bool {
+        let was_handed_back =
+            record.holder().is_empty() && record.lease_duration_seconds.unwrap_or_default() <= HANDED_BACK_SECONDS;
+        let patience = millis(self.patience(record));
+        was_handed_back || self.seen.as_ref().is_some_and(|(_, since)| now.saturating_sub(*since) >= patience)
     }
 
-    fn wanted(&self, epoch: i64, wall_micros: i64) -> Record {
-        // The API knows transitions of 32 bits.
-        let epoch = epoch.min(i64::from(i32::MAX));
-        let held = Held { epoch, acquired: Some(written(wall_micros)), since: Monotonic::default() };
-        self.renewed(&held, wall_micros)
+    /// The epoch of a tenure that begins now. The API knows transitions of 32 bits.
+    fn next_epoch(&self, wall_micros: i64) -> i64 {
+        (wall_micros / MICROS_PER_MINUTE).max(self.greatest.saturating_add(1)).min(i64::from(i32::MAX))
+    }
+
+    fn wanted(&self, wall_micros: i64) -> Record {
+        let (epoch, acquired) = (self.next_epoch(wall_micros), Some(written(wall_micros)));
+        self.renewed(&Held { epoch, acquired, since: Monotonic::default() }, wall_micros)
+    }
+
+    /// A lease that nobody holds yet.
+    fn vacant(&self, wall_micros: i64) -> Record {
+        Record { holder_identity: Some(String::new()), acquire_time: None, ..self.wanted(wall_micros) }
     }
 
     fn renewed(&self, held: &Held, wall_micros: i64) -> Record {
