@@ -34,10 +34,29 @@ impl<'w> Effort<'w> {
 
     /// A part of the whole budget, in percent; what earlier parts left unspent is not added.
     pub fn slice(&mut self, percent: u64) -> Slice<'_, 'w> {
-        let moves_max = (self.steps / 100).saturating_mul(percent).max(1).min(self.steps_left);
-        let until = self.watch.elapsed_millis() + self.time_limit_millis * percent / 100;
+        self.share(percent, percent)
+    }
+
+    /// A part of the steps and a part of the time, in percent each; whichever ends first.
+    pub fn share(&mut self, steps_percent: u64, time_percent: u64) -> Slice<'_, 'w> {
+        let moves_max = (self.steps / 100).saturating_mul(steps_percent).max(1).min(self.steps_left);
+        let until = self.watch.elapsed_millis() + self.time_limit_millis * time_percent / 100;
         let until = until.min(self.time_limit_millis);
-        Slice { effort: self, until, moves_max, large: percent >= LARGE, counted: 0, base: 0 }
+        Slice { effort: self, until, moves_max, large: time_percent >= LARGE, counted: 0, base: 0 }
+    }
+
+    /// An effort of its own within this one: all the steps that are left, and a part of the whole time, in percent.
+    /// [`Effort::rejoin`] tells this one what became of it.
+    #[must_use]
+    pub fn part(&self, time_percent: u64) -> Self {
+        let until = self.watch.elapsed_millis() + self.time_limit_millis * time_percent / 100;
+        Self { time_limit_millis: until.min(self.time_limit_millis), cut: false, ..*self }
+    }
+
+    pub fn rejoin(&mut self, part: &Self) {
+        self.steps_left = part.steps_left;
+        self.standing = part.standing;
+        self.cut |= part.stopped_by() == Some(StoppedBy::TimeLimit);
     }
 
     #[must_use]

@@ -58,7 +58,7 @@ pub fn try_all(desk: &Desk<'_>, rank: &dyn Fn(&Stands) -> Vec<i128>) -> Tried {
 /// Whether what was tried stands for everything: one job to split that may take every hole there can be, nobody else.
 fn is_complete(desk: &Desk<'_>, whole: &[usize], split: &[usize]) -> bool {
     let &[only] = split else { return false };
-    let changes: usize = desk.base.exact.times.iter().map(|times| times.len().saturating_sub(1)).sum();
+    let changes: usize = desk.ground.base.exact.times.iter().map(|times| times.len().saturating_sub(1)).sum();
     // A hole begins when a job ends or capacity changes, or at the very start.
     let holes_max = whole.len() + changes + 1;
     desk.model.grid.exact

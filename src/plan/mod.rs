@@ -17,6 +17,7 @@ pub mod finish;
 pub mod formulation;
 pub mod greedy;
 pub mod grid;
+pub mod ground;
 pub mod groups;
 pub mod lane;
 pub mod lane_tree;

@@ -193,7 +193,7 @@ impl Budget for Until<'_> {
 #[must_use]
 pub fn totals(desk: &Desk<'_>) -> Vec<Total> {
     let weights = levels::peak_weights(desk.snapshot);
-    let lanes = desk.model.lanes.iter().zip(&desk.base.exact.lanes).enumerate();
+    let lanes = desk.model.lanes.iter().zip(&desk.ground.base.exact.lanes).enumerate();
     lanes
         .filter_map(|(lane, (on_grid, exact))| {
             let row = on_grid.total?;

@@ -130,13 +130,13 @@ fn completion_floor(desk: &Desk<'_>, in_objective: bool) -> i128 {
 /// The end of a workload that has everything to itself; `None` when it can never run. Interruptions only delay.
 #[must_use]
 pub fn earliest_end(desk: &Desk<'_>, index: usize) -> Option<Timestamp> {
-    if let Some(stand) = &desk.fixed[index] {
+    if let Some(stand) = &desk.ground.fixed[index] {
         return Some(stand.end());
     }
-    let start = desk.earliest_start(index);
+    let start = desk.ground.earliest_start(index);
     let options = &desk.snapshot.workloads[index].options;
     let held = |promise: Promise| {
-        (0..options.len()).filter(|option| desk.can_run(index, *option)).map(|o| options[o].held(promise)).min()
+        (0..options.len()).filter(|option| desk.ground.can_run(index, *option)).map(|o| options[o].held(promise)).min()
     };
     held(desk.policy.promise).map(|length| start + length)
 }

@@ -1,7 +1,7 @@
 //! The planner's walk: a plan at once, then better ones, then a proof, until the budget ends.
 //!
-//! 1. what is fixed (frozen promises), what can never fit, and a previous plan that can be kept (then 7);
-//! 2. a greedy plan, checked, within milliseconds;
+//! 1. what is fixed (frozen promises), what can never fit, and a plan by list scheduling, checked, within milliseconds;
+//! 2. a previous plan that can be kept (then 7);
 //! 3. fewer losses: ruin and recreate;
 //! 4. how few they can be: bounds, and a solver's polish where the model is small enough;
 //! 5. the preset: peak or cost, then completion;
@@ -19,6 +19,7 @@ use crate::plan::effort::Effort;
 use crate::plan::exhaust::{self, Tried};
 use crate::plan::explain;
 use crate::plan::greedy::{Order, PORTFOLIO, greedy};
+use crate::plan::ground::Ground;
 use crate::plan::proposal::{LevelName, Plan, Proof as Kind, Status, Verdict};
 use crate::plan::snapshot::{Policy, Snapshot};
 use crate::plan::stand::{self, Stands};
@@ -54,20 +55,24 @@ enum Goal {
 }
 
 fn planned(snapshot: &Snapshot, policy: &Policy, goal: Goal, watch: &dyn Watch) -> Plan {
-    let desk = Desk::new(snapshot, policy, Splittable::OnGrid);
     let mut effort = Effort::new(policy, watch);
+    let ground = Ground::new(snapshot, policy);
+    let at_once = snapshot.previous.is_empty().then(|| at_once(&ground, &mut effort));
+    let desk = Desk::new(ground, Splittable::OnGrid);
     let mut proof = proof::Proof::new(&desk);
 
-    // 1. What was planned before is kept where that loses nothing.
+    // 2. What was planned before is kept where that loses nothing.
     let stands = match replan::keep(&desk, &mut effort) {
         Some(kept) if kept.good => kept.stands,
         Some(kept) => {
             // People are only moved for value: what is planned anew must lose less.
-            let other = anew(&desk, goal, &mut proof, &mut effort);
+            let mut part = effort.part(replan::ANEW_TIME);
+            let other = anew(&desk, goal, None, &mut proof, &mut part);
+            effort.rejoin(&part);
             let losses = |stands: &Stands| stand::losses(snapshot, stands);
             if losses(&other) < losses(&kept.stands) { other } else { kept.stands }
         }
-        None => anew(&desk, goal, &mut proof, &mut effort),
+        None => anew(&desk, goal, at_once, &mut proof, &mut effort),
     };
 
     // 7. Figures; reasons and check follow.
@@ -89,24 +94,36 @@ fn checked(snapshot: &Snapshot, policy: &Policy, plan: Plan) -> Plan {
     plan
 }
 
-/// 2. a greedy plan, checked and shown at once; then the search, whose result is never worse.
-fn anew(desk: &Desk<'_>, goal: Goal, proof: &mut proof::Proof, effort: &mut Effort<'_>) -> Stands {
-    let (snapshot, policy) = (desk.snapshot, desk.policy);
-    let first = greedy(&desk.model, Order::LatestStart);
-    let greedy_stands = desk.stands(&first);
-    let releases = stand::releases(snapshot, policy, &greedy_stands);
+/// 1. a plan by list scheduling, checked and shown at once.
+fn at_once(ground: &Ground<'_>, effort: &mut Effort<'_>) -> Stands {
+    let (snapshot, policy) = (ground.snapshot, ground.policy);
+    let stands = ground.listed();
+    let releases = stand::releases(snapshot, policy, &stands);
     if capacity_ok(snapshot, policy, &releases).is_ok() {
         effort.watch.first_plan(&releases);
     }
     let late = releases.iter().filter(|release| release.verdict == Verdict::Late).count();
-    let nowhere =
-        greedy_stands.iter().zip(&snapshot.workloads).filter(|(stand, it)| stand.is_none() && it.due.is_some());
+    let nowhere = stands.iter().zip(&snapshot.workloads).filter(|(stand, it)| stand.is_none() && it.due.is_some());
     effort.count(late + nowhere.count(), snapshot.workloads.len());
-    effort.tell(Phase::Greedy, LevelName::HardMissed, i128::from(desk.model.unpack(first.loss).0), None);
+    effort.tell(Phase::Greedy, LevelName::HardMissed, stand::losses(snapshot, &stands).0, None);
+    stands
+}
+
+/// The search from the best greedy plan; its result is never worse than the plan that was there at once.
+fn anew(
+    desk: &Desk<'_>,
+    goal: Goal,
+    listed: Option<Stands>,
+    proof: &mut proof::Proof,
+    effort: &mut Effort<'_>,
+) -> Stands {
+    let snapshot = desk.snapshot;
+    let listed = listed.unwrap_or_else(|| at_once(&desk.ground, effort));
+    let first = greedy(&desk.model, Order::LatestStart);
     let mut stands = search_anew(desk, goal, first, proof, effort);
     if desk.model.jobs.iter().any(|job| job.split.is_some()) && stand::losses(snapshot, &stands) > desk.loss_floors() {
         // Work that may be split can give way to all other work and take the holes.
-        let last = Desk::new(snapshot, policy, Splittable::Last);
+        let last = Desk::new(desk.ground.clone(), Splittable::Last);
         let first = greedy(&last.model, Order::LatestStart);
         let other = search_anew(&last, goal, first, &mut proof::Proof::new(&last), effort);
         if levels_of(desk, &other) < levels_of(desk, &stands) {
@@ -120,7 +137,7 @@ fn anew(desk: &Desk<'_>, goal: Goal, proof: &mut proof::Proof, effort: &mut Effo
             }
         }
     }
-    if levels_of(desk, &greedy_stands) < levels_of(desk, &stands) { greedy_stands } else { stands }
+    if levels_of(desk, &listed) < levels_of(desk, &stands) { listed } else { stands }
 }
 
 /// 3. and 4. fewer losses and how few they can be; 5. the preset; 6. exact time.

@@ -3,7 +3,8 @@
 //! Stability ranks below the preset in a fresh plan, but a plan that people already rely on is not searched anew for a
 //! minute's gain: with a previous plan at hand, work keeps its start, new and changed work is fitted in, and only when that
 //! loses value does the search move others, as few as its moves touch. If value is lost even then, everything is searched
-//! anew, and the result taken only if it loses less. Unchanged input therefore gives the same plan.
+//! anew, and the result taken only if it loses less. Unchanged input therefore gives the same plan. All of it takes a tenth
+//! of the time that a first plan may take, or its steps.
 
 use std::collections::HashMap;
 
@@ -15,6 +16,13 @@ use crate::plan::greedy::place_earliest;
 use crate::plan::search::{self, Care};
 use crate::plan::stand::{self, Stand, Stands};
 use crate::units::Timestamp;
+
+/// Shares of the time, in percent, that planning again may take for each of its ways: with the last one in `propose`, a
+/// tenth in all. A controller plans again at every change, and must be done before the next.
+const CAREFUL_TIME: u64 = 6;
+const BOLD_TIME: u64 = 2;
+/// The rest of the tenth.
+pub const ANEW_TIME: u64 = 2;
 
 /// The previous plan, as far as it can be kept.
 pub struct Kept {
@@ -33,15 +41,15 @@ pub fn keep(desk: &Desk<'_>, effort: &mut Effort<'_>) -> Option<Kept> {
     let promised = promised_losses(desk, &promises);
     let stands = in_place(desk, &promises);
     let placed = |stands: &Stands| stands.iter().filter(|stand| stand.is_some()).count();
-    if stand::losses(desk.snapshot, &stands) <= promised && placed(&stands) == desk.placeable() {
+    if stand::losses(desk.snapshot, &stands) <= promised && placed(&stands) == desk.ground.placeable() {
         return Some(Kept { stands, good: true });
     }
     if !desk.model.grid.exact {
-        return (placed(&stands) == desk.placeable()).then_some(Kept { stands, good: false });
+        return (placed(&stands) == desk.ground.placeable()).then_some(Kept { stands, good: false });
     }
     let stands = repaired(desk, &promises, promised, effort);
     let good = stand::losses(desk.snapshot, &stands) <= promised;
-    (placed(&stands) == desk.placeable()).then_some(Kept { stands, good })
+    (placed(&stands) == desk.ground.placeable()).then_some(Kept { stands, good })
 }
 
 /// A previous release that still names one of its workload's options.
@@ -65,11 +73,11 @@ fn promises(desk: &Desk<'_>) -> Vec<Promised> {
             let workload = *by_key.get(previous.key.as_str())?;
             let options = &desk.snapshot.workloads[workload].options;
             let option = options.iter().position(|option| option.flavor == previous.flavor)?;
-            let may_start = previous.start >= desk.earliest_start(workload);
+            let may_start = previous.start >= desk.ground.earliest_start(workload);
             let end = previous.start + options[option].held(desk.policy.promise);
             let unchanged = previous.end.is_none_or(|promised| promised == end);
             let promised = Promised { start: previous.start, workload, option, unchanged };
-            (may_start && desk.can_run(workload, option)).then_some(promised)
+            (may_start && desk.ground.can_run(workload, option)).then_some(promised)
         })
         .collect();
     promises.sort_by_key(|promised| (!promised.unchanged, promised.start, promised.workload));
@@ -93,14 +101,14 @@ fn promised_losses(desk: &Desk<'_>, promises: &[Promised]) -> (i128, i128) {
 
 /// Everything that fits stays to the second; the rest goes where it fits first, the pressed before the idle.
 fn in_place(desk: &Desk<'_>, promises: &[Promised]) -> Stands {
-    let mut timeline = desk.base.clone();
-    let mut stands = desk.fixed.clone();
+    let mut timeline = desk.ground.base.clone();
+    let mut stands = desk.ground.fixed.clone();
     for Promised { start, workload, option, .. } in promises {
         let (start, workload, option) = (*start, *workload, *option);
         if stands[workload].is_some() {
             continue;
         }
-        let Some(uses) = desk.uses(workload, option) else { continue };
+        let Some(uses) = desk.ground.uses(workload, option) else { continue };
         let length = desk.snapshot.workloads[workload].options[option].held(desk.policy.promise);
         let stand = Stand::whole(option, start, length);
         if timeline.fits(uses, stand.pieces[0]) {
@@ -114,8 +122,8 @@ fn in_place(desk: &Desk<'_>, promises: &[Promised]) -> Stands {
         (due.is_none(), due, *workload)
     });
     for workload in rest {
-        let Some(stand) = desk.first_stand(&timeline, workload) else { continue };
-        if let Some(uses) = desk.uses(workload, stand.option) {
+        let Some(stand) = desk.ground.first_stand(&timeline, workload) else { continue };
+        if let Some(uses) = desk.ground.uses(workload, stand.option) {
             for piece in &stand.pieces {
                 timeline.take(uses, *piece);
             }
@@ -153,9 +161,9 @@ fn repaired(desk: &Desk<'_>, promises: &[Promised], promised: (i128, i128), effo
     let goal = promised.0 * i128::from(desk.model.soft_base) + promised.1;
     let goal = i64::try_from(goal).unwrap_or(i64::MAX);
     let mut dice = Dice::new(desk.policy.seed, 5);
-    search::repair(&mut board, &before, goal, Care::Careful, &mut dice, &mut effort.slice(8));
+    search::repair(&mut board, &before, goal, Care::Careful, &mut dice, &mut effort.share(8, CAREFUL_TIME));
     if board.loss > goal {
-        search::repair(&mut board, &before, goal, Care::Bold, &mut dice, &mut effort.slice(30));
+        search::repair(&mut board, &before, goal, Care::Bold, &mut dice, &mut effort.share(30, BOLD_TIME));
     }
     let kept: HashMap<usize, Timestamp> = promises.iter().map(|promised| (promised.workload, promised.start)).collect();
     desk.stands_under(&board, &[], &|workload, start| kept.get(&workload) == Some(&start))

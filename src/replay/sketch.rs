@@ -9,6 +9,7 @@ use crate::plan::desk::{Desk, Splittable};
 use crate::plan::dice::Dice;
 use crate::plan::effort::Effort;
 use crate::plan::greedy::{Order, PORTFOLIO, greedy, place_earliest};
+use crate::plan::ground::Ground;
 use crate::plan::search;
 use crate::plan::snapshot::{Policy, Snapshot};
 use crate::plan::stand::Stands;
@@ -17,7 +18,7 @@ use crate::plan::watch::Unwatched;
 /// Stands for all workloads, the same for the same snapshot and policy; `policy.step_limit` bounds the search.
 #[must_use]
 pub(super) fn sketch(snapshot: &Snapshot, policy: &Policy) -> Stands {
-    let desk = Desk::new(snapshot, policy, Splittable::OnGrid);
+    let desk = Desk::new(Ground::new(snapshot, policy), Splittable::OnGrid);
     let floor = desk.loss_floor();
     // Of equal losses the one that ends sooner in sum: what is small is not held up for what is large.
     let mut board = greedy(&desk.model, Order::LatestStart);

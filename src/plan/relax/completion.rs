@@ -86,7 +86,7 @@ pub fn completion(
 
 /// What frozen work adds to the completion level.
 fn fixed_completion(desk: &Desk<'_>) -> i128 {
-    let fixed = desk.fixed.iter().zip(&desk.snapshot.workloads);
+    let fixed = desk.ground.fixed.iter().zip(&desk.snapshot.workloads);
     fixed
         .filter(|(_, workload)| desk.policy.in_objective(workload))
         .filter_map(|(stand, workload)| {

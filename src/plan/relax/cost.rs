@@ -14,7 +14,7 @@ use super::{is_exact, losses_on, relaxation};
 /// The cost level: a linear bound in billionths × seconds / 1000, the unit of `Cost::money`.
 pub fn cost(desk: &Desk<'_>, board: &mut Board<'_>, proof: &mut Proof, effort: &mut Effort<'_>) {
     // Prices on the grid are exact only where its slots are; a cost in between has no bound yet.
-    if !is_exact(desk) || desk.fixed.iter().any(Option::is_some) {
+    if !is_exact(desk) || desk.ground.fixed.iter().any(Option::is_some) {
         return;
     }
     let price = crate::plan::preset::Cost::new(desk, &desk.model);

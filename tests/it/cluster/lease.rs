@@ -76,7 +76,8 @@ async fn of_many_who_meet_a_free_lease_exactly_one_leads() {
     }
     let mut changes: Vec<_> = all.iter().map(|one| one.leadership.changes()).collect();
     let waits = changes.iter_mut().map(|changes| Box::pin(changes.wait_for(Option::is_some)));
-    assert_eq!(**futures::future::select_all(waits).await.0.as_ref().unwrap(), Some(42));
+    let epoch = futures::future::select_all(waits).await.0.as_ref().unwrap().unwrap();
+    assert!(epoch > 29_000_000, "an epoch is at least the minutes since 1970, whatever was there before: {epoch}");
     assert_eq!(all.iter().filter(|one| one.leadership.is_leader()).count(), 1);
 }
 
