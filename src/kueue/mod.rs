@@ -34,6 +34,7 @@ pub mod release;
 pub mod requests;
 mod running;
 pub mod simulate;
+pub mod stretches;
 pub(crate) mod submissions;
 pub(crate) mod tenants;
 pub mod types;

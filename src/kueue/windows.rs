@@ -6,8 +6,8 @@
 use super::catalog::{Catalog, Known};
 use super::codes;
 use super::findings::{Findings, nearest, reference_severity};
-use super::quantity::Quantity;
 use super::queues::Queues;
+use super::stretches::{self, Fault, Stretches};
 use crate::api::capacity_plan::{self, CapacityPlanSpec};
 use crate::api::manifest::Manifest;
 use crate::failure::Finding;
@@ -106,9 +106,7 @@ impl Reader<'_> {
     }
 
     fn quantity(&mut self, window: &capacity_plan::Window, resource: &ResourceName) -> Option<Amount> {
-        let read = Quantity::parse(&window.quantity.text())
-            .and_then(|quantity| quantity.amount(resource).ok_or_else(|| "is too large to count".to_owned()));
-        read.map_err(|message| self.tell(codes::BAD_VALUE, "/quantity", &message, "this quantity", None)).ok()
+        stretches::quantity(window, resource).map_err(|fault| self.refuse(fault)).ok()
     }
 
     fn stretches(
@@ -117,30 +115,9 @@ impl Reader<'_> {
         now: Timestamp,
         until: Timestamp,
     ) -> Vec<(Timestamp, Timestamp)> {
-        match (&window.start, &window.end, &window.recurring) {
-            (Some(start), Some(end), None) => {
-                let mut instant = |field: &str, read: Result<Timestamp, String>| {
-                    read.map_err(|message| self.tell(codes::BAD_VALUE, field, &message, "this value", None)).ok()
-                };
-                let (Some(start), Some(end)) = (instant("/start", start.read()), instant("/end", end.read())) else {
-                    return Vec::new();
-                };
-                if start >= end {
-                    self.tell(codes::BAD_WINDOW_TIME, "/end", "it ends before it starts", "not after start", None);
-                    return Vec::new();
-                }
-                if end > now && start < until { vec![(start, end)] } else { Vec::new() }
-            }
-            (None, None, Some(recurring)) => {
-                let recurrence = match recurring.read() {
-                    Ok(recurrence) => recurrence,
-                    Err(message) => {
-                        self.tell(codes::BAD_VALUE, "/recurring", &message, "here", None);
-                        return Vec::new();
-                    }
-                };
-                let mut found = recurrence.occurrences(now, until, OCCURRENCES_MAX + 1);
-                if found.len() > OCCURRENCES_MAX {
+        match stretches::stretches(window, now, until, OCCURRENCES_MAX) {
+            Ok(Stretches { found, capped }) => {
+                if capped {
                     let message = format!("it recurs more than {OCCURRENCES_MAX} times; later ones are left out");
                     let place = format!("/spec/windows/{}/recurring", self.at);
                     self.findings.push(
@@ -148,15 +125,17 @@ impl Reader<'_> {
                             .at(self.manifest.span(&place), "here")
                             .hint("shorten the horizon"),
                     );
-                    found.truncate(OCCURRENCES_MAX);
                 }
                 found
             }
-            _ => {
-                let message = "it needs either start and end, or recurring";
-                self.tell(codes::BAD_WINDOW_TIME, "", message, "here", None);
+            Err(faults) => {
+                faults.into_iter().for_each(|fault| self.refuse(fault));
                 Vec::new()
             }
         }
+    }
+
+    fn refuse(&mut self, fault: Fault) {
+        self.tell(fault.code, fault.field, &fault.message, fault.label, None);
     }
 }

@@ -7,6 +7,7 @@ pub mod plan_text;
 pub mod replay_csv;
 pub mod replay_html;
 pub mod replay_text;
+mod steps_picture;
 pub mod svg;
 pub mod table;
 pub mod whatif_csv;

@@ -12,8 +12,6 @@ mod key;
 mod sections;
 mod slack;
 
-pub(in crate::report) use demand::{area, outline, round_values};
-
 use std::fmt::Write;
 
 use crate::plan::curve::Scene;

@@ -5,15 +5,11 @@ use crate::plan::axis::Axis;
 use crate::plan::curve::{self, Steps};
 use crate::plan::proposal::{Peak, Summary};
 use crate::plan::snapshot::{CellId, Snapshot};
-use crate::report::svg::{Anchor, Escaped, Px, Scale, Svg, px};
-use crate::units::{Amount, Timestamp, div_round_half_even};
+use crate::report::steps_picture::{Frame, Picture, close, figure, open};
+use crate::units::{Amount, div_round_half_even};
 
-const WIDTH: i64 = 380;
-const HEIGHT: i64 = 190;
-const LEFT: i64 = 40;
-const RIGHT: i64 = 370;
-const TOP: i64 = 12;
-const BOTTOM: i64 = 160;
+/// Two lines of labels below.
+const FRAME: Frame = Frame { width: 380, height: 190, left: 40, right: 370, top: 12, bottom: 160 };
 /// A page with more pictures than this is not looked at; the table below has every cell.
 const MOST_CELLS: usize = 8;
 /// A demand of more than so many times the capacity is cut off.
@@ -53,7 +49,8 @@ fn multiples(page: &Page<'_>, at: usize, cell: CellId) -> String {
     let most = curves.iter().map(|(_, steps)| steps.most().min(cut)).fold(capacity.most(), Ord::max).max(Amount(1));
     let running = curve::running(snapshot, page.scene.promise, cell);
     let name = format!("{} {}", shown.flavor, shown.resource);
-    let mut html = format!("<h3>{}</h3>\n<div class=\"pair\">\n", Escaped(&name));
+    let mut html = String::new();
+    open(&mut html, shown);
     for (number, (label, steps)) in curves.iter().enumerate() {
         let peak = shown.resource.quantity(steps.most());
         let offered = shown.resource.quantity(capacity.most());
@@ -65,9 +62,9 @@ fn multiples(page: &Page<'_>, at: usize, cell: CellId) -> String {
         let caption = format!("{label}: peak {peak} of {offered}{over}");
         let small = Small { snapshot, axis: &axis, most, capacity: &capacity, running: &running, cell };
         let svg = small.draw(&format!("demand-{at}-{number}"), &format!("{name}, {label}"), &caption, steps);
-        put(&mut html, format_args!("<figure><figcaption>{}</figcaption>\n{svg}</figure>\n", Escaped(&caption)));
+        figure(&mut html, &svg, &caption);
     }
-    html.push_str("</div>\n");
+    close(&mut html);
     html
 }
 
@@ -91,107 +88,20 @@ struct Small<'a> {
 impl Small<'_> {
     fn draw(&self, id: &str, title: &str, description: &str, demand: &Steps) -> String {
         let span = (self.axis.from, self.axis.to);
-        let time = Scale { from: span.0.0, to: span.1.0, start: px(LEFT), end: px(RIGHT) };
-        let height = Scale { from: 0, to: self.most.0, start: px(BOTTOM), end: px(TOP) };
-        let mut svg = Svg::new(id, WIDTH, HEIGHT, title, description);
-        for value in round_values(self.most) {
-            let y = height.at(value.0);
-            svg.line("grid", (px(LEFT), y), (px(RIGHT), y));
-            let label = self.snapshot.cell(self.cell).resource.quantity(value);
-            svg.text("soft", (px(LEFT - 6), y + px(4)), Anchor::End, &label);
-        }
-        svg.path("demand", &area(demand, span, &time, &height), true);
-        svg.path("held", &area(&below(self.running, demand), span, &time, &height), true);
-        self.excess(&mut svg, demand, &time, &height);
-        svg.path("cap", &outline(self.capacity, span, &time, &height), false);
-        svg.line("axis", (px(LEFT), px(BOTTOM)), (px(RIGHT), px(BOTTOM)));
-        for tick in self.axis.ticks(4) {
-            let x = time.at(tick.at.0);
-            svg.line("axis", (x, px(BOTTOM)), (x, px(BOTTOM + 4)));
-            let anchor = if x < px(LEFT + 24) {
-                Anchor::Start
-            } else if x > px(RIGHT - 24) {
-                Anchor::End
-            } else {
-                Anchor::Middle
-            };
-            svg.text("soft", (x, px(BOTTOM + 15)), anchor, &tick.label);
-            if let Some(day) = &tick.day {
-                svg.text("soft", (x, px(BOTTOM + 28)), anchor, day);
-            }
-        }
-        svg.finish()
-    }
-
-    /// What stands above the capacity line, stretch by stretch.
-    fn excess(&self, svg: &mut Svg, demand: &Steps, time: &Scale, height: &Scale) {
-        let mut instants: Vec<Timestamp> =
-            demand.changes().iter().chain(self.capacity.changes()).map(|step| step.0).collect();
-        instants.push(self.axis.to);
-        instants.retain(|at| *at >= self.axis.from && *at <= self.axis.to);
-        instants.sort_unstable();
-        instants.dedup();
-        for pair in instants.windows(2) {
-            let (wanted, offered) = (demand.at(pair[0]), self.capacity.at(pair[0]));
-            if wanted > offered {
-                let (left, right) = (time.at(pair[0].0), time.at(pair[1].0));
-                let (top, bottom) = (height.at(wanted.0), height.at(offered.0));
-                svg.rect("over", (left, top), (right - left, bottom - top));
-            }
-        }
+        let resource = &self.snapshot.cell(self.cell).resource;
+        let mut picture = Picture::new(FRAME, [id, title, description], span, (self.most, resource));
+        picture.fill("demand", demand);
+        picture.fill("held", &below(self.running, demand));
+        picture.above("over", demand, self.capacity);
+        picture.line("cap", self.capacity);
+        let ticks = self.axis.ticks(4);
+        picture.finish(ticks.iter().map(|tick| (tick.at, tick.label.as_str(), tick.day.as_deref())))
     }
 }
 
 /// Running work as far as a curve contains it.
 fn below(running: &Steps, demand: &Steps) -> Steps {
     if running.changes().is_empty() || demand.changes().is_empty() { Steps::default() } else { running.clone() }
-}
-
-/// At most five round values above zero.
-pub(in crate::report) fn round_values(most: Amount) -> Vec<Amount> {
-    let mut step: i64 = 1;
-    let mut factors = [2, 5, 10].iter().cycle();
-    let mut base: i64 = 1;
-    while most.0 / step > 5 {
-        let Some(factor) = factors.next() else { break };
-        step = base.saturating_mul(*factor);
-        if *factor == 10 {
-            base = step;
-        }
-    }
-    (0..=most.0 / step).map(|count| Amount(count * step)).collect()
-}
-
-/// The corners of a step curve within a span.
-pub(in crate::report) fn outline(
-    steps: &Steps,
-    (from, to): (Timestamp, Timestamp),
-    time: &Scale,
-    height: &Scale,
-) -> Vec<(Px, Px)> {
-    let mut level = height.at(steps.at(from).0);
-    let mut corners = vec![(time.at(from.0), level)];
-    for (at, value) in steps.changes().iter().filter(|step| step.0 > from && step.0 < to) {
-        let x = time.at(at.0);
-        corners.push((x, level));
-        level = height.at(value.0);
-        corners.push((x, level));
-    }
-    corners.push((time.at(to.0), level));
-    corners
-}
-
-/// The same, closed along the bottom.
-pub(in crate::report) fn area(
-    steps: &Steps,
-    span: (Timestamp, Timestamp),
-    time: &Scale,
-    height: &Scale,
-) -> Vec<(Px, Px)> {
-    let mut corners = outline(steps, span, time, height);
-    corners.push((time.at(span.1.0), height.start));
-    corners.push((time.at(span.0.0), height.start));
-    corners
 }
 
 /// The before-and-after table.

@@ -193,7 +193,7 @@ fn lane(svg: &mut Svg, axis: &Axis, time: &Scale, top: i64, group: &Group) {
     svg.group(None, &format!("{words}: {}", group.note()), |svg| {
         svg.text("name", (px(LEFT - 8), px(top + 22)), Anchor::End, &shorten(&words, 26));
         let class = if group.class == "running" { "held" } else { "c0" };
-        svg.path(class, &super::demand::area(&group.count, (axis.from, axis.to), time, &height), true);
+        svg.path(class, &crate::report::steps_picture::area(&group.count, (axis.from, axis.to), time, &height), true);
         let class = if group.late > 0 { "late" } else { "soft" };
         svg.text(class, (px(RIGHT + 8), px(top + 22)), Anchor::Start, &group.note());
     });

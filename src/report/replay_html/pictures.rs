@@ -5,19 +5,15 @@ use crate::calendar;
 use crate::plan::curve::{self, Steps};
 use crate::plan::snapshot::CellId;
 use crate::replay::Row;
-use crate::report::plan_html::{area, outline, put, round_values, scrolled, section, table};
-use crate::report::svg::{Anchor, Escaped, Scale, Svg, px};
+use crate::report::plan_html::{put, scrolled, section, table};
+use crate::report::steps_picture::{Frame, Picture, close, figure, open};
+use crate::report::svg::{Anchor, Scale, Svg, px};
 use crate::units::{Amount, Seconds, Timestamp};
 
 /// A page with more pictures than this is not looked at; the table has every row.
 const MOST_ROWS: usize = 9;
 const MOST_CELLS: usize = 3;
-const WIDTH: i64 = 380;
-const HEIGHT: i64 = 180;
-const LEFT: i64 = 44;
-const RIGHT: i64 = 370;
-const TOP: i64 = 12;
-const BOTTOM: i64 = 150;
+const FRAME: Frame = Frame::new(380, 180);
 
 /// What all pictures of one cell share.
 struct Axes<'a> {
@@ -42,22 +38,15 @@ pub(super) fn held(page: &Page<'_>) -> String {
             most: tops.max().unwrap_or(Amount(1)).max(Amount(1)),
         };
         let named = snapshot.cell(cell);
-        put(
-            &mut body,
-            format_args!(
-                "<h3>{} {}</h3>\n<div class=\"pair\">\n",
-                Escaped(named.flavor.as_str()),
-                Escaped(named.resource.as_str())
-            ),
-        );
+        open(&mut body, named);
         for (number, row) in rows.iter().take(MOST_ROWS).enumerate() {
             let most = |steps: Option<&Steps>| named.resource.quantity(steps.map_or(Amount::ZERO, Steps::most));
             let (peak, there) = (most(row.demand.get(&cell)), most(row.capacity.get(&cell)));
             let caption = format!("{}: peak {peak} of {there}, {} late", row.option(), row.summary.late);
             let svg = draw(&axes, &format!("held-{at}-{number}"), &caption, row);
-            put(&mut body, format_args!("<figure><figcaption>{}</figcaption>\n{svg}</figure>\n", Escaped(&caption)));
+            figure(&mut body, &svg, &caption);
         }
-        body.push_str("</div>\n");
+        close(&mut body);
     }
     if rows.len() > MOST_ROWS {
         put(&mut body, format_args!("<p class=\"small\">{} more rows in the table.</p>\n", rows.len() - MOST_ROWS));
@@ -67,26 +56,13 @@ pub(super) fn held(page: &Page<'_>) -> String {
 }
 
 fn draw(axes: &Axes<'_>, id: &str, caption: &str, row: &Row) -> String {
-    let time = Scale { from: axes.span.0.0, to: axes.span.1.0, start: px(LEFT), end: px(RIGHT) };
-    let height = Scale { from: 0, to: axes.most.0, start: px(BOTTOM), end: px(TOP) };
-    let snapshot = &axes.page.history.snapshot;
-    let resource = &snapshot.cell(axes.cell).resource;
-    let mut svg = Svg::new(id, WIDTH, HEIGHT, &row.option(), caption);
-    for value in round_values(axes.most) {
-        let y = height.at(value.0);
-        svg.line("grid", (px(LEFT), y), (px(RIGHT), y));
-        svg.text("soft", (px(LEFT - 6), y + px(4)), Anchor::End, &resource.quantity(value));
-    }
-    let coarse = |steps: Option<&Steps>| steps.cloned().unwrap_or_default().coarse(axes.span, RIGHT - LEFT);
-    svg.path("demand", &area(&coarse(row.demand.get(&axes.cell)), axes.span, &time, &height), true);
-    svg.path("cap", &outline(&coarse(row.capacity.get(&axes.cell)), axes.span, &time, &height), false);
-    svg.line("axis", (px(LEFT), px(BOTTOM)), (px(RIGHT), px(BOTTOM)));
-    for (at, label) in [(axes.span.0, Anchor::Start), (axes.span.1, Anchor::End)] {
-        let x = time.at(at.0);
-        svg.line("axis", (x, px(BOTTOM)), (x, px(BOTTOM + 4)));
-        svg.text("soft", (x, px(BOTTOM + 16)), label, &moment(axes.page, at));
-    }
-    svg.finish()
+    let resource = &axes.page.history.snapshot.cell(axes.cell).resource;
+    let mut picture = Picture::new(FRAME, [id, &row.option(), caption], axes.span, (axes.most, resource));
+    let coarse = |steps: Option<&Steps>| steps.cloned().unwrap_or_default().coarse(axes.span, FRAME.right - FRAME.left);
+    picture.fill("demand", &coarse(row.demand.get(&axes.cell)));
+    picture.line("cap", &coarse(row.capacity.get(&axes.cell)));
+    let ends = [axes.span.0, axes.span.1].map(|at| (at, moment(axes.page, at)));
+    picture.finish(ends.iter().map(|(at, label)| (*at, label.as_str(), None)))
 }
 
 fn moment(page: &Page<'_>, at: Timestamp) -> String {

@@ -1,12 +1,11 @@
 //! Demand and capacity as steps: options side by side on equal axes, and the one that is bought at large.
 
-use super::{put, scrolled, section as page_section, table};
+use super::{scrolled, section as page_section, table};
 use crate::plan::curve::{self, Steps};
-use crate::plan::snapshot::{CellId, Snapshot};
+use crate::plan::snapshot::CellId;
 use crate::plan::whatif::words::{time, title};
 use crate::plan::whatif::{Basis, Row, WhatIf};
-use crate::report::plan_html::{area, outline, round_values};
-use crate::report::svg::{Anchor, Escaped, Scale, Svg, px};
+use crate::report::steps_picture::{Frame, Picture, close, figure, open};
 use crate::units::{Amount, Seconds, Timestamp};
 
 /// A page with more pictures than this is not looked at; the table of options has every row.
@@ -14,14 +13,8 @@ const MOST_ROWS: usize = 9;
 /// Pools that are drawn.
 const MOST_CELLS: usize = 3;
 
-/// A size of picture.
-struct Frame {
-    width: i64,
-    height: i64,
-}
-
-const SMALL: Frame = Frame { width: 380, height: 180 };
-const LARGE: Frame = Frame { width: 1040, height: 240 };
+const SMALL: Frame = Frame::new(380, 180);
+const LARGE: Frame = Frame::new(1040, 240);
 
 /// What all pictures of one cell share.
 struct Axes<'a> {
@@ -38,14 +31,7 @@ pub(super) fn before_and_after(what_if: &WhatIf) -> String {
     for (at, cell) in cells(what_if).into_iter().enumerate() {
         let axes = axes(what_if, cell);
         let named = base.snapshot.cell(cell);
-        put(
-            &mut body,
-            format_args!(
-                "<h3>{} {}</h3>\n<div class=\"pair\">\n",
-                Escaped(named.flavor.as_str()),
-                Escaped(named.resource.as_str())
-            ),
-        );
+        open(&mut body, named);
         for (number, row) in what_if.rows.iter().take(MOST_ROWS).enumerate() {
             let held = row.demand.get(&cell).cloned().unwrap_or_default();
             let quantity = |amount| named.resource.quantity(amount);
@@ -57,10 +43,10 @@ pub(super) fn before_and_after(what_if: &WhatIf) -> String {
                 quantity(there),
                 row.summary.late
             );
-            let svg = draw(&axes, &SMALL, &format!("row-{at}-{number}"), &caption, row);
-            put(&mut body, format_args!("<figure><figcaption>{}</figcaption>\n{svg}</figure>\n", Escaped(&caption)));
+            let svg = draw(&axes, SMALL, &format!("row-{at}-{number}"), &caption, row);
+            figure(&mut body, &svg, &caption);
         }
-        body.push_str("</div>\n");
+        close(&mut body);
     }
     let titles = ["Option", "#Peak", "#On time", "#Late", "Last end"];
     let rows = what_if.rows.iter().map(|row| {
@@ -89,7 +75,7 @@ pub(super) fn bought(what_if: &WhatIf) -> String {
         let axes = axes(what_if, cell);
         let named = row.snapshot.cell(cell);
         let caption = format!("{} {}, {}", named.flavor, named.resource, title(row));
-        body.push_str(&scrolled(&draw(&axes, &LARGE, &format!("bought-{at}"), &caption, row)));
+        body.push_str(&scrolled(&draw(&axes, LARGE, &format!("bought-{at}"), &caption, row)));
         body.push_str(&steps_table(what_if, row, cell));
     }
     let takeaway = match what_if.verdict.addition.as_slice() {
@@ -148,58 +134,18 @@ fn axes(what_if: &WhatIf, cell: CellId) -> Axes<'_> {
     Axes { what_if, cell, from, to, most }
 }
 
-fn draw(axes: &Axes<'_>, frame: &Frame, id: &str, caption: &str, row: &Row) -> String {
-    let (left, right, top, bottom) = (44, frame.width - 10, 12, frame.height - 30);
-    let time = Scale { from: axes.from.0, to: axes.to.0, start: px(left), end: px(right) };
-    let height = Scale { from: 0, to: axes.most.0, start: px(bottom), end: px(top) };
-    let span = (axes.from, axes.to);
+fn draw(axes: &Axes<'_>, frame: Frame, id: &str, caption: &str, row: &Row) -> String {
     let resource = &row.snapshot.cell(axes.cell).resource;
-    let mut svg = Svg::new(id, frame.width, frame.height, &title(row), caption);
-    for value in round_values(axes.most) {
-        let y = height.at(value.0);
-        svg.line("grid", (px(left), y), (px(right), y));
-        svg.text("soft", (px(left - 6), y + px(4)), Anchor::End, &resource.quantity(value));
-    }
+    let span = (axes.from, axes.to);
+    let mut picture = Picture::new(frame, [id, &title(row), caption], span, (axes.most, resource));
     let (there, today) = (capacity(row, axes.cell), today(axes.what_if, axes.cell));
-    stretches(&there, &today, span).for_each(|(from, to, low, high)| {
-        let (x, y) = (time.at(from.0), height.at(high.0));
-        svg.rect("bought", (x, y), (time.at(to.0) - x, height.at(low.0) - y));
-    });
+    picture.above("bought", &there, &today);
     let held = row.demand.get(&axes.cell).cloned().unwrap_or_default();
-    svg.path("demand", &area(&held, span, &time, &height), true);
-    stretches(&held, &there, span).for_each(|(from, to, low, high)| {
-        let (x, y) = (time.at(from.0), height.at(high.0));
-        svg.rect("over", (x, y), (time.at(to.0) - x, height.at(low.0) - y));
-    });
-    svg.path("cap", &outline(&there, span, &time, &height), false);
-    svg.line("axis", (px(left), px(bottom)), (px(right), px(bottom)));
-    ticks(&row.snapshot, &mut svg, &time, axes, bottom);
-    svg.finish()
-}
-
-/// Stretches within the span where `upper` lies above `lower`: from, to, and both levels.
-fn stretches<'a>(
-    upper: &'a Steps,
-    lower: &'a Steps,
-    (from, to): (Timestamp, Timestamp),
-) -> impl Iterator<Item = (Timestamp, Timestamp, Amount, Amount)> + 'a {
-    let mut instants: Vec<Timestamp> = upper.changes().iter().chain(lower.changes()).map(|step| step.0).collect();
-    instants.extend([from, to]);
-    instants.retain(|at| from <= *at && *at <= to);
-    instants.sort_unstable();
-    instants.dedup();
-    let pairs: Vec<(Timestamp, Timestamp)> = instants.windows(2).map(|pair| (pair[0], pair[1])).collect();
-    pairs.into_iter().filter_map(|(start, end)| {
-        let (low, high) = (lower.at(start), upper.at(start));
-        (high > low).then_some((start, end, low, high))
-    })
-}
-
-fn ticks(snapshot: &Snapshot, svg: &mut Svg, scale: &Scale, axes: &Axes<'_>, bottom: i64) {
-    for mark in crate::plan::axis::round_durations(Seconds::ZERO, axes.to - axes.from, 4) {
-        let at = axes.from + mark;
-        let x = scale.at(at.0);
-        svg.line("axis", (x, px(bottom)), (x, px(bottom + 4)));
-        svg.text("soft", (x, px(bottom + 16)), Anchor::Middle, &time(snapshot, at));
-    }
+    picture.fill("demand", &held);
+    picture.above("over", &held, &there);
+    picture.line("cap", &there);
+    let marks = crate::plan::axis::round_durations(Seconds::ZERO, axes.to - axes.from, 4);
+    let ticks: Vec<_> =
+        marks.into_iter().map(|mark| axes.from + mark).map(|at| (at, time(&row.snapshot, at))).collect();
+    picture.finish(ticks.iter().map(|(at, label)| (*at, label.as_str(), None)))
 }
