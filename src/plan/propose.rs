@@ -176,7 +176,7 @@ fn levels_of(desk: &Desk<'_>, stands: &Stands) -> Vec<i128> {
 }
 
 /// Levels 1 and 2: search, bound, polish, in slices, until proven or out of budget.
-fn reduce(desk: &Desk<'_>, board: &mut Board<'_>, proof: &mut proof::Proof, effort: &mut Effort<'_>) {
+fn reduce<'m>(desk: &'m Desk<'_>, board: &mut Board<'m>, proof: &mut proof::Proof, effort: &mut Effort<'_>) {
     let floor = desk.loss_floor();
     let mut dice = Dice::new(desk.policy.seed, 1);
     if board.loss > floor {

@@ -2,14 +2,13 @@
 
 use crate::plan::board::Board;
 use crate::plan::desk::Desk;
-use crate::plan::dice::Dice;
 use crate::plan::effort::Effort;
-use crate::plan::program::{Goal, Kept, Program};
+use crate::plan::program::{Column, Goal, Kept, Program};
 use crate::plan::proof::Proof;
 use crate::plan::proposal::{LevelName, Proof as Kind};
 use crate::plan::solve::columns::Relaxed;
-use crate::plan::solve::{COLUMNS_MAX, minimize};
-use crate::plan::window::{self, Level, Span};
+use crate::plan::solve::{Answer, Asked, COLUMNS_MAX, Limits, ask};
+use crate::plan::window::Level;
 
 use super::{beside, bound_model, is_exact, limits, relaxation};
 
@@ -17,7 +16,7 @@ use super::{beside, bound_model, is_exact, limits, relaxation};
 const POLISH_COLUMNS: usize = 9_000;
 
 /// Levels 1 and 2.
-pub fn losses(desk: &Desk<'_>, board: &mut Board<'_>, proof: &mut Proof, effort: &mut Effort<'_>) {
+pub fn losses<'m>(desk: &'m Desk<'_>, board: &mut Board<'m>, proof: &mut Proof, effort: &mut Effort<'_>) {
     let model = bound_model(desk);
     let hard = Program::new(&model, Goal::Hard, Kept::default());
     let relaxed = relaxation(&hard, board, 1, 15, effort);
@@ -43,57 +42,85 @@ pub fn losses(desk: &Desk<'_>, board: &mut Board<'_>, proof: &mut Proof, effort:
     }
 }
 
+/// What a solver is asked: a program on the columns that matter, and where it starts.
+pub(super) struct Question<'m> {
+    level: Level,
+    program: Program<'m>,
+    columns: Vec<Column>,
+    start: Vec<(Column, usize)>,
+    /// What the board at hand loses at this level.
+    value: i128,
+    /// Columns left out can only be part of plans that are no better than the one at hand.
+    proves: bool,
+}
+
+impl<'m> Question<'m> {
+    pub(super) fn new(desk: &'m Desk<'_>, bounding: &Program<'_>, relaxed: &Relaxed, board: &Board<'_>) -> Self {
+        let level = if matches!(bounding.goal, Goal::Soft) { Level::Soft } else { Level::Hard };
+        let (hard, soft) = desk.model.unpack(board.loss);
+        let value = i128::from(if level == Level::Soft { soft } else { hard });
+        let goal = if level == Level::Soft { Goal::Soft } else { Goal::Hard };
+        // Losses come before any peak: none is kept yet.
+        let kept = Kept { hard_max: bounding.kept.hard_max, ..Kept::default() };
+        let program = Program::new(&desk.model, goal, kept);
+        let exact = is_exact(desk);
+        let complete = if exact { relaxed.columns_within(bounding, 1, value - 1, COLUMNS_MAX) } else { None };
+        let start = program.columns_of(board);
+        let (mut columns, proves) = match complete {
+            Some(columns) => (columns, true),
+            None if exact => (relaxed.best_columns(bounding, 1, POLISH_COLUMNS.min(COLUMNS_MAX)), false),
+            None => (program.all_columns(COLUMNS_MAX).unwrap_or_default(), false),
+        };
+        columns.extend(start.iter().map(|(column, _)| *column));
+        columns.sort_unstable();
+        columns.dedup();
+        Self { level, program, columns, start, value, proves }
+    }
+
+    pub(super) fn is_too_large(&self) -> bool {
+        self.columns.len() > COLUMNS_MAX
+    }
+
+    /// Asks a solver on a thread of its own.
+    pub(super) fn ask(&self, limits: Limits) -> Asked<'_> {
+        ask(&self.program, &self.columns, &self.start, 1, limits)
+    }
+
+    /// Learns the bound of an answer, and takes its board where that is better.
+    pub(super) fn take(&self, answer: Answer, board: &mut Board<'m>, proof: &mut Proof) {
+        if self.proves
+            && let Some(bound) = answer.bound
+        {
+            let name = if self.level == Level::Soft { LevelName::SoftLost } else { LevelName::HardMissed };
+            proof.learn(name, bound.min(self.value), Kind::Mip);
+        }
+        let better = answer.counts.and_then(|counts| self.program.board_of(&counts));
+        if let Some(mut better) = better {
+            complete_board(&mut better);
+            if better.loss < board.loss {
+                *board = Board::standing(board.model, &better.places);
+            }
+        }
+    }
+}
+
 /// A solver on the columns that matter, the search beside it, the better of both.
-fn polish_losses(
-    desk: &Desk<'_>,
+fn polish_losses<'m>(
+    desk: &'m Desk<'_>,
     bounding: &Program<'_>,
     relaxed: &Relaxed,
-    board: &mut Board<'_>,
+    board: &mut Board<'m>,
     proof: &mut Proof,
     effort: &mut Effort<'_>,
 ) {
-    let (level, name) = match bounding.goal {
-        Goal::Soft => (1, LevelName::SoftLost),
-        _ => (0, LevelName::HardMissed),
-    };
-    let part = |loss: i64| {
-        let (hard, soft) = desk.model.unpack(loss);
-        i128::from(if level == 0 { hard } else { soft })
-    };
-    let own = Program::new(&desk.model, bounding.goal.clone(), bounding.kept);
-    let exact = is_exact(desk);
-    let value = part(board.loss);
-    let complete = if exact { relaxed.columns_within(bounding, 1, value - 1, COLUMNS_MAX) } else { None };
-    let start = own.columns_of(board);
-    let (mut columns, proves) = match complete {
-        Some(columns) => (columns, true),
-        None if exact => (relaxed.best_columns(bounding, 1, POLISH_COLUMNS.min(COLUMNS_MAX)), false),
-        None => match own.all_columns(COLUMNS_MAX) {
-            Some(columns) => (columns, false),
-            None => (Vec::new(), false),
-        },
-    };
-    columns.extend(start.iter().map(|(column, _)| *column));
-    columns.sort_unstable();
-    columns.dedup();
+    let question = Question::new(desk, bounding, relaxed, board);
     let percent = if effort.deterministic() { 45 } else { 12 };
     let limits = limits(effort, percent, desk.policy.gap_permille);
     let floor = desk.loss_floor();
-    let too_many = columns.len() > COLUMNS_MAX || limits.millis < 20;
-    let answer = beside(board, desk, floor, effort, (percent, 7), |_| {
-        (!too_many).then(|| minimize(&own, &columns, &start, 1, limits))
-    });
-    let Some(answer) = answer else { return };
-    if proves && let Some(bound) = answer.bound {
-        // Columns left out can only be part of plans that are no better than the one at hand.
-        proof.learn(name, bound.min(value), Kind::Mip);
-    }
-    let better = answer.counts.and_then(|counts| own.board_of(&counts));
-    if let Some(mut better) = better {
-        complete_board(&mut better);
-        if better.loss < board.loss {
-            *board = Board::standing(board.model, &better.places);
-        }
+    let idle = question.is_too_large() || limits.millis < 20;
+    let answer = beside(board, desk, floor, effort, (percent, 7), |_| (!idle).then(|| question.ask(limits).wait()));
+    if let Some(answer) = answer {
+        question.take(answer, board, proof);
     }
 }
 
@@ -102,58 +129,6 @@ fn complete_board(board: &mut Board<'_>) {
     for job in 0..board.places.len() {
         if board.places[job].is_none() {
             crate::plan::greedy::place_earliest(board, job);
-        }
-    }
-}
-
-/// Rounds of windows, the search beside them, for what is left of the time; each round goes on from the better of both.
-/// Where the search has nothing to add any more, its thread looks at windows too.
-pub fn windows(desk: &Desk<'_>, board: &mut Board<'_>, proof: &Proof, effort: &mut Effort<'_>, percent: u64) {
-    let floor = desk.loss_floor();
-    let watch = effort.watch;
-    let end = (watch.elapsed_millis() + effort.total_millis() * percent / 100).min(effort.total_millis());
-    let mut sizes = [window::JOBS_FIRST, window::JOBS_FIRST];
-    let mut idle = 0;
-    for round in 0_u64.. {
-        let left = end.saturating_sub(watch.elapsed_millis());
-        if left < 100 || watch.stopped() || board.loss <= floor || proof.losses_proven(desk, board.loss) {
-            return;
-        }
-        let hard = i128::from(desk.model.unpack(board.loss).0);
-        let level = if proof.bound(LevelName::HardMissed) == Some(hard) { Level::Soft } else { Level::Hard };
-        let part = (left / 2).clamp(800, 3_000).min(left);
-        let until = watch.elapsed_millis() + part;
-        let percent = part * 100 / effort.total_millis().max(1);
-        let look = |board: &Board<'_>, size: &mut usize, number: u64| {
-            let mut own = board.clone();
-            let mut dice = Dice::new(desk.policy.seed, number);
-            let elapsed = || if watch.stopped() { u64::MAX } else { watch.elapsed_millis() };
-            window::improve(&mut own, level, floor, size, &mut dice, &Span { elapsed: &elapsed, until });
-            (own.loss, own.places)
-        };
-        let [mine, other] = &mut sizes;
-        let before = board.loss;
-        let mut found = Vec::new();
-        if idle < 2 {
-            found.push(beside(board, desk, floor, effort, (percent, 20 + round), |board| {
-                look(board, mine, 1_000 + round)
-            }));
-            idle = if board.loss < before { 0 } else { idle + 1 };
-        } else {
-            let here: &Board<'_> = board;
-            found = std::thread::scope(|scope| {
-                let twin = scope.spawn(|| look(here, other, 5_000 + round));
-                let own = look(here, mine, 1_000 + round);
-                std::iter::once(own).chain(twin.join().ok()).collect()
-            });
-            // An improvement is new ground for the search.
-            idle = if found.iter().any(|(loss, _)| *loss < before) { 0 } else { idle };
-        }
-        if let Some((loss, places)) = found.into_iter().min_by_key(|(loss, _)| *loss)
-            && loss <= board.loss
-            && (loss < board.loss || board.loss == before)
-        {
-            *board = Board::standing(board.model, &places);
         }
     }
 }

@@ -8,11 +8,13 @@ mod completion;
 mod cost;
 mod losses;
 mod peak;
+mod windows;
 
 pub use completion::{Completion, completion};
 pub use cost::cost;
-pub use losses::{losses, windows};
+pub use losses::losses;
 pub use peak::{peak, peak_bound};
+pub use windows::windows;
 
 use crate::plan::board::Board;
 use crate::plan::desk::Desk;

@@ -38,6 +38,61 @@ pub struct Limits {
 /// Waits this much longer than a solver's own limit before leaving it behind.
 const GRACE_MILLIS: u64 = 400;
 
+/// A solve on its way, on a thread of its own. Dropped, it is left behind and ends by its own limit.
+pub struct Asked<'c> {
+    columns: &'c [Column],
+    limits: Limits,
+    receiver: mpsc::Receiver<(Option<Vec<f64>>, Option<f64>)>,
+    /// What has come already; `None` inside: the thread has ended without an answer.
+    come: Option<Option<(Option<Vec<f64>>, Option<f64>)>>,
+}
+
+impl Asked<'_> {
+    /// Whether there is no answer yet.
+    pub fn is_pending(&mut self) -> bool {
+        if self.come.is_none() {
+            self.come = match self.receiver.try_recv() {
+                Ok(answer) => Some(Some(answer)),
+                Err(mpsc::TryRecvError::Disconnected) => Some(None),
+                Err(mpsc::TryRecvError::Empty) => None,
+            };
+        }
+        self.come.is_none()
+    }
+
+    /// The answer, for which this waits as long as the solve may take and a little longer.
+    #[must_use]
+    pub fn wait(mut self) -> Answer {
+        let patience = Duration::from_millis(self.limits.millis.saturating_add(GRACE_MILLIS));
+        let come = self.come.take().unwrap_or_else(|| self.receiver.recv_timeout(patience).ok());
+        let Some((solution, bound)) = come else { return Answer { counts: None, bound: None } };
+        let counts = solution.map(|values| {
+            let rounded = values.iter().map(|value| rounded(*value));
+            self.columns.iter().copied().zip(rounded).filter(|(_, count)| *count > 0).collect()
+        });
+        Answer { counts, bound: bound.and_then(bound_up) }
+    }
+}
+
+/// Begins to minimize a program over the given columns, from a known solution.
+pub fn ask<'c>(
+    program: &Program<'_>,
+    columns: &'c [Column],
+    start: &[(Column, usize)],
+    scale: i128,
+    limits: Limits,
+) -> Asked<'c> {
+    let formulation = formulate(program, columns, scale);
+    let values = start_values(program, columns, start);
+    let (sender, receiver) = mpsc::channel();
+    // Without a thread the sender is gone, and there is no answer.
+    let _spawned = std::thread::Builder::new().name("stagger-solve".to_owned()).spawn(move || {
+        // The receiver may have left: then nobody wants the answer.
+        let _ = sender.send(run(formulation, &values, limits));
+    });
+    Asked { columns, limits, receiver, come: None }
+}
+
 /// Minimizes a program over the given columns, starting from a known solution.
 #[must_use]
 pub fn minimize(
@@ -47,24 +102,7 @@ pub fn minimize(
     scale: i128,
     limits: Limits,
 ) -> Answer {
-    let formulation = formulate(program, columns, scale);
-    let values = start_values(program, columns, start);
-    let (sender, receiver) = mpsc::channel();
-    let spawned = std::thread::Builder::new().name("stagger-solve".to_owned()).spawn(move || {
-        // The receiver may have left: then nobody wants the answer.
-        let _ = sender.send(run(formulation, &values, limits));
-    });
-    let nothing = Answer { counts: None, bound: None };
-    if spawned.is_err() {
-        return nothing;
-    }
-    let patience = Duration::from_millis(limits.millis.saturating_add(GRACE_MILLIS));
-    let Ok((solution, bound)) = receiver.recv_timeout(patience) else { return nothing };
-    let counts = solution.map(|values| {
-        let rounded = values.iter().map(|value| rounded(*value));
-        columns.iter().copied().zip(rounded).filter(|(_, count)| *count > 0).collect()
-    });
-    Answer { counts, bound: bound.and_then(bound_up) }
+    ask(program, columns, start, scale, limits).wait()
 }
 
 /// A solver's bound as an integer that is certainly valid: its tolerance is given away first.
