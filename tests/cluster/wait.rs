@@ -17,7 +17,7 @@ pub async fn until<T>(what: &str, bound: Duration, mut probe: impl AsyncFnMut() 
     }
 }
 
-/// The body of a plain HTTP answer of status 200.
+/// The body of a plain HTTP answer of status 200, or what was answered instead.
 pub async fn http(address: &str, path: &str) -> Result<String, String> {
     let mut stream = TcpStream::connect(address).await.map_err(|error| error.to_string())?;
     let request = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
@@ -28,6 +28,6 @@ pub async fn http(address: &str, path: &str) -> Result<String, String> {
     if head.starts_with("HTTP/1.1 200") {
         Ok(body.to_owned())
     } else {
-        Err(head.lines().next().unwrap_or("").to_owned())
+        Err(format!("{}: {body}", head.lines().next().unwrap_or("")))
     }
 }

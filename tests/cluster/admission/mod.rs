@@ -3,6 +3,7 @@
 mod down;
 mod forgery;
 mod gates;
+mod shipped;
 mod traps;
 
 use std::fs;
@@ -11,11 +12,12 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use shipped::{Registration, take_mode};
 use tokio::sync::OnceCell;
 
 use crate::crds;
 use crate::person::documents;
-use crate::plane::{Part, Plane, base64, port};
+use crate::plane::{Part, Plane, port};
 use crate::wait::{http, until};
 
 pub const KUEUE: &str = "kueue.x-k8s.io/v1beta2";
@@ -25,6 +27,8 @@ pub const GATES: &str = "kueue.x-k8s.io/admission-gated-by";
 pub const QUEUE: &str = "kueue.x-k8s.io/queue-name";
 pub const TENANT: &str = "stagger.dev/tenant";
 pub const TENANT_UID: &str = "stagger.dev/tenant-uid";
+/// The name by which a cluster's API server calls it.
+const NAME: &str = "stagger-webhook.stagger-system.svc";
 /// Where tenant nlp works; vision works in the other.
 pub const EVALS: &str = "forged-evals";
 pub const VISION: &str = "forged-vision";
@@ -32,6 +36,12 @@ pub const VISION: &str = "forged-vision";
 /// The webhook as a process, with the stamps of both tenants.
 pub struct Installed {
     pub webhook: Mutex<Part>,
+    /// How the API server finds it.
+    registration: Registration,
+    /// Where it answers probes.
+    probes: String,
+    /// With its certificate and key.
+    folder: PathBuf,
     /// Name and UID of tenant nlp, and of vision.
     pub nlp: (String, String),
     pub vision: (String, String),
@@ -105,16 +115,16 @@ async fn install(plane: &Plane) -> Installed {
     let account = plane.authority.bearer(&plane.server, "stagger-webhook", &token);
 
     // 4. The process.
-    let (address, metrics) = (port(), port());
+    let (address, probes) = (port(), format!("127.0.0.1:{}", port()));
     let folder = plane.folder.join("webhook");
     fs::create_dir_all(&folder).expect("a folder can be made");
-    plane.authority.server(&folder, &["stagger-webhook.stagger-system.svc"]);
+    plane.authority.server(&folder, &[NAME]);
     let path = |name: &str| folder.join(name).display().to_string();
     let flags = [
         "webhook".to_owned(),
         format!("--kubeconfig={}", account.display()),
         format!("--listen=127.0.0.1:{address}"),
-        format!("--metrics-listen=127.0.0.1:{metrics}"),
+        format!("--metrics-listen={probes}"),
         "--mode=protect".to_owned(),
         format!("--cert={}", path("tls.crt")),
         format!("--key={}", path("tls.key")),
@@ -125,26 +135,14 @@ async fn install(plane: &Plane) -> Installed {
         if let Some(status) = webhook.ended() {
             panic!("the webhook ended with {status}:\n{}", webhook.tail());
         }
-        http(&format!("127.0.0.1:{metrics}"), "/readyz").await
+        http(&probes, "/readyz").await
     })
     .await;
 
     // 5. Its registration, by address instead of by Service, and the policies.
-    let bundle = base64(plane.authority.pem().as_bytes());
-    for source in ["webhooks/mutating.yaml", "webhooks/validating.yaml"] {
-        for mut configuration in documents(&file(source)) {
-            for hook in configuration["webhooks"].as_array_mut().expect("a configuration has webhooks") {
-                let path = hook["clientConfig"]["service"]["path"].as_str().expect("a path").to_owned();
-                hook["clientConfig"] = json!({"url": format!("https://127.0.0.1:{address}{path}"), "caBundle": bundle});
-            }
-            admin.apply(&configuration).await;
-        }
-    }
-    for source in ["webhooks/policies.yaml", "webhooks/bindings-protect.yaml"] {
-        for object in documents(&file(source)) {
-            admin.apply(&object).await;
-        }
-    }
+    let registration =
+        Registration { address: format!("127.0.0.1:{address}"), bundle: plane.authority.pem().to_owned() };
+    take_mode(admin, "protect", &registration).await;
     // An API server takes up new policies and webhooks within a moment; a forged stamp tells when.
     let mut stamps = stamps.into_iter();
     let (nlp, vision) = (stamps.next().expect("two tenants"), stamps.next().expect("two tenants"));
@@ -166,7 +164,7 @@ async fn install(plane: &Plane) -> Installed {
         }
     })
     .await;
-    Installed { webhook: Mutex::new(webhook), nlp, vision }
+    Installed { webhook: Mutex::new(webhook), registration, probes, folder, nlp, vision }
 }
 
 /// Gives a user these rights everywhere.

@@ -52,6 +52,15 @@ impl Authority {
 
     /// Writes `folder/tls.crt` and `folder/tls.key` for a server on this machine, also called by these names.
     pub fn server(&self, folder: &Path, names: &[&str]) {
+        self.server_of(folder, names, 2096);
+    }
+
+    /// The same with a certificate that has come to its end.
+    pub fn expired_server(&self, folder: &Path, names: &[&str]) {
+        self.server_of(folder, names, 2020);
+    }
+
+    fn server_of(&self, folder: &Path, names: &[&str], ends: i32) {
         let names = ["localhost"].iter().chain(names).map(|name| (*name).to_owned());
         let mut params = CertificateParams::new(names.collect::<Vec<_>>()).expect("the names are DNS names");
         // The second is the Service `kubernetes`.
@@ -59,6 +68,7 @@ impl Authority {
         params.subject_alt_names.extend(addresses.map(|address| SanType::IpAddress(IpAddr::V4(address))));
         params.distinguished_name = named("test server", &[]);
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
+        params.not_after = rcgen::date_time_ymd(ends, 1, 1);
         self.sign(&params, &folder.join("tls.crt"), &folder.join("tls.key"));
     }
 

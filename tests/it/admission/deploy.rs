@@ -190,6 +190,8 @@ fn stricter_overlays_reach_every_policy_that_refuses() {
             assert!(text.contains(one.name.trim_start_matches("stagger-")), "{mode}: {}", one.name);
         }
         assert!(text.contains(&format!("value: {mode}")));
+        // What must not be without a stamp is refused by a policy: a hook that fails would stop everybody's work.
+        assert!(!text.contains("failurePolicy"), "{mode}");
     }
     let missing = &objects("overlays/enforce/missing.yaml")[0]["spec"];
     assert_eq!(missing["policyName"], "stagger-stamp-missing");
