@@ -23,9 +23,12 @@ pub fn examine(facts: &Facts, now: Timestamp) -> Vec<Check> {
     let mut checks = vec![server(&facts.version), kinds(facts)];
     checks.extend(kueue::examine(facts));
     checks.extend(policies::examine(facts));
-    checks.push(webhook(&facts.webhook));
-    checks.extend(certificates::examine(facts, now));
-    checks.extend(LEASES.iter().map(|name| lease(facts, name, now)));
+    checks.push(lease(facts, LEASES[0], now));
+    if !facts.is_cel_only() {
+        checks.push(webhook(&facts.webhook));
+        checks.extend(certificates::examine(facts, now));
+        checks.push(lease(facts, LEASES[1], now));
+    }
     checks
 }
 

@@ -33,6 +33,10 @@ pub struct Facts {
     pub probe: Probe,
     pub mutating: Answer,
     pub validating: Answer,
+    /// The version in which the API server has MutatingAdmissionPolicies, if it has them.
+    pub stamping_version: Option<&'static str>,
+    /// The one of ours, which stamps without a webhook.
+    pub stamping: Answer,
     /// ValidatingAdmissionPolicies and their bindings, by name.
     pub policies: BTreeMap<String, Answer>,
     pub bindings: BTreeMap<String, Answer>,
@@ -41,4 +45,12 @@ pub struct Facts {
     pub leaf: Answer,
     /// Leases by name.
     pub leases: BTreeMap<String, Answer>,
+}
+
+impl Facts {
+    /// No webhook is registered, and the API server stamps by itself: there is nothing to be said of a webhook's parts.
+    #[must_use]
+    pub fn is_cel_only(&self) -> bool {
+        matches!(self.mutating, Ok(None)) && matches!(self.stamping, Ok(Some(_)))
+    }
 }

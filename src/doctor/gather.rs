@@ -5,13 +5,16 @@ use serde_json::{Value, json};
 
 use super::facts::{Answer, Facts, Probe};
 use crate::admission::certificates::{LEASE, stored};
-use crate::admission::policy::{MUTATING, NAMESPACE, POLICIES, SERVICE, VALIDATING};
+use crate::admission::policy::{MUTATING, NAMESPACE, POLICIES, SERVICE, STAMPING, STAMPING_VERSIONS, VALIDATING};
 use crate::api::keys::GATES;
 use crate::api::{GROUP, crd};
 use crate::cluster::{CALL_MAX, Cluster, ClusterError, Kind, get, within};
 
 /// The leases of our processes.
 pub(super) const LEASES: [&str; 2] = ["stagger-controller", LEASE];
+
+const GROUP_OF_ADMISSION: &str = "/apis/admissionregistration.k8s.io";
+const STAMPING_PLURAL: &str = "mutatingadmissionpolicies";
 
 /// Kueue's own refusal of a gate without a name.
 const REFUSAL: &str = "cannot contain empty gate names";
@@ -24,8 +27,13 @@ pub async fn gather(cluster: &Cluster, namespace: &str) -> Result<Facts, Cluster
     let client = &cluster.client;
     let version = within(CALL_MAX, "get", "/version", client.apiserver_version()).await?.git_version;
     let policies = POLICIES.iter().map(|policy| policy.name.to_owned());
-    let registration = "/apis/admissionregistration.k8s.io/v1";
+    let registration = format!("{GROUP_OF_ADMISSION}/v1");
     let deployment = |namespace: &str, name: &str| format!("/apis/apps/v1/namespaces/{namespace}/deployments/{name}");
+    let stamping_version = stamping_version(client).await;
+    let stamping = match stamping_version {
+        Some(version) => get(client, &format!("{GROUP_OF_ADMISSION}/{version}/{STAMPING_PLURAL}/{STAMPING}")).await,
+        None => Ok(None),
+    };
     let crds = crd::KINDS.iter().map(|kind| format!("{}.{GROUP}", kind.plural));
     Ok(Facts {
         version,
@@ -35,6 +43,8 @@ pub async fn gather(cluster: &Cluster, namespace: &str) -> Result<Facts, Cluster
         probe: probe(client, namespace).await,
         mutating: get(client, &format!("{registration}/mutatingwebhookconfigurations/{MUTATING}")).await,
         validating: get(client, &format!("{registration}/validatingwebhookconfigurations/{VALIDATING}")).await,
+        stamping_version,
+        stamping,
         policies: all(client, &format!("{registration}/validatingadmissionpolicies"), policies.clone()).await,
         bindings: all(client, &format!("{registration}/validatingadmissionpolicybindings"), policies).await,
         webhook: get(client, &deployment(NAMESPACE, SERVICE)).await,
@@ -44,6 +54,18 @@ pub async fn gather(cluster: &Cluster, namespace: &str) -> Result<Facts, Cluster
             all(client, &path, LEASES.iter().map(|name| (*name).to_owned())).await
         },
     })
+}
+
+/// The first version that has MutatingAdmissionPolicies; a server that cannot be asked has none for us.
+async fn stamping_version(client: &Client) -> Option<&'static str> {
+    for version in STAMPING_VERSIONS {
+        let Ok(Some(found)) = get(client, &format!("{GROUP_OF_ADMISSION}/{version}")).await else { continue };
+        let mut resources = found["resources"].as_array().into_iter().flatten();
+        if resources.any(|resource| resource["name"] == STAMPING_PLURAL) {
+            return Some(version);
+        }
+    }
+    None
 }
 
 async fn all(

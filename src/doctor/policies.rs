@@ -6,15 +6,44 @@ use super::examine::APPLY;
 use super::facts::{Answer, Facts};
 use super::{Check, Status};
 use crate::admission::Mode;
-use crate::admission::policy::{MUTATING, POLICIES, VALIDATING, binding, mutating, policy, validating};
+use crate::admission::policy::{
+    MUTATING, POLICIES, STAMPING, STAMPING_VERSIONS, VALIDATING, binding, mutating, mutating_policy, policy, validating,
+};
 
 pub(super) fn examine(facts: &Facts) -> Vec<Check> {
-    vec![
-        configuration("configuration-mutating", MUTATING, &facts.mutating, &mutating()),
-        configuration("configuration-validating", VALIDATING, &facts.validating, &validating()),
-        policies(facts),
-        bindings(facts),
-    ]
+    let mut checks = if facts.is_cel_only() {
+        vec![stamping(facts)]
+    } else {
+        let mut stamps = configuration("configuration-mutating", MUTATING, &facts.mutating, &mutating());
+        if let (Ok(None), Some(version)) = (&facts.mutating, facts.stamping_version) {
+            stamps.action = Some(format!("{APPLY}; or, for stamps without a webhook, {}", overlay(version)));
+        }
+        vec![stamps, configuration("configuration-validating", VALIDATING, &facts.validating, &validating())]
+    };
+    checks.extend([policies(facts), bindings(facts)]);
+    checks
+}
+
+/// The overlay without a webhook, for an API server that has MutatingAdmissionPolicies in a version.
+fn overlay(version: &str) -> String {
+    let suffix = if version == STAMPING_VERSIONS[0] { String::new() } else { format!("-{version}") };
+    format!("kubectl apply --server-side -k deploy/kustomize/overlays/cel-only{suffix}")
+}
+
+/// The policy that stamps in the place of the webhook.
+fn stamping(facts: &Facts) -> Check {
+    const NAME: &str = "cel-only";
+    let version = facts.stamping_version.unwrap_or(STAMPING_VERSIONS[0]);
+    let wanted = mutating_policy(version);
+    let found = facts.stamping.as_ref().ok().and_then(Option::as_ref);
+    let same = |field: &&str| found.is_some_and(|found| found["spec"][*field] == wanted[0]["spec"][*field]);
+    if ["mutations", "variables"].iter().all(same) {
+        let told = "no webhook is registered: the API server stamps by itself; nothing is gated, and work in shared \
+                    namespaces has no stamp";
+        return Check::new(NAME, Status::Ok, told);
+    }
+    Check::new(NAME, Status::Warning, format!("the MutatingAdmissionPolicy {STAMPING} is not as shipped"))
+        .action(overlay(version))
 }
 
 /// What a webhook of ours says besides its bundle.
@@ -49,8 +78,6 @@ fn configuration(check: &'static str, name: &str, answer: &Answer, wanted: &Valu
             let same = match &webhook[field] {
                 // The server writes down what it takes where nothing is said.
                 Value::Null => true,
-                // The enforce overlay asks for it.
-                _ if field == "failurePolicy" => found[field] == webhook[field] || found[field] == "Fail",
                 wanted => found[field] == *wanted,
             };
             if !same {

@@ -74,6 +74,8 @@ fn whole(mode: Mode) -> Facts {
         probe: Probe::Refused,
         mutating: with_bundle(policy::mutating(), &authority.certificate),
         validating: with_bundle(policy::validating(), &authority.certificate),
+        stamping_version: Some("v1beta1"),
+        stamping: Ok(None),
         policies: POLICIES.iter().map(|one| (one.name.to_owned(), Ok(Some(policy::policy(one))))).collect(),
         bindings: POLICIES.iter().map(bound).collect(),
         webhook: deployment("stagger", 2),
@@ -172,7 +174,7 @@ fn kueue_that_is_missing_too_old_or_ignores_gates_is_told() {
 }
 
 #[test]
-fn configurations_that_are_missing_or_changed_are_told_and_enforces_fail_is_as_shipped() {
+fn configurations_that_are_missing_or_changed_are_told_and_so_is_one_that_stops_work_while_we_are_down() {
     let mut facts = whole(Mode::Enforce);
     let shipped = facts.mutating.clone().unwrap().unwrap();
     let changed = |field: &str, value: Value| {
@@ -181,13 +183,33 @@ fn configurations_that_are_missing_or_changed_are_told_and_enforces_fail_is_as_s
         Ok(Some(changed))
     };
     facts.mutating = changed("failurePolicy", json!("Fail"));
-    comes_to(&facts, "configuration-mutating", Status::Ok, "Fail");
+    comes_to(&facts, "configuration-mutating", Status::Warning, "failurePolicy");
     facts.mutating = changed("timeoutSeconds", json!(30));
     comes_to(&facts, "configuration-mutating", Status::Warning, "timeoutSeconds");
     facts.mutating = changed("objectSelector", json!({}));
     comes_to(&facts, "configuration-mutating", Status::Ok, "as shipped");
     facts.mutating = Ok(None);
     comes_to(&facts, "configuration-mutating", Status::Failed, "is not there");
+}
+
+#[test]
+fn stamps_without_a_webhook_are_an_installation_of_their_own_where_the_server_can() {
+    let mut facts = whole(Mode::Protect);
+    (facts.mutating, facts.validating, facts.webhook, facts.leaf) = (Ok(None), Ok(None), Ok(None), Ok(None));
+    // What to do is said by what the server has.
+    let offered = |facts: &Facts| check(facts, "configuration-mutating").action.unwrap();
+    assert!(offered(&facts).ends_with("overlays/cel-only-v1beta1"));
+    facts.stamping_version = Some("v1");
+    assert!(offered(&facts).ends_with("overlays/cel-only"));
+    facts.stamping_version = None;
+    assert!(!offered(&facts).contains("cel-only"));
+    // It is there: nothing of a webhook is missed.
+    facts.stamping_version = Some("v1beta1");
+    facts.stamping = Ok(policy::mutating_policy("v1beta1").into_iter().next());
+    comes_to(&facts, "cel-only", Status::Ok, "stamps by itself");
+    assert_eq!(worst(&examine(&facts, NOW)), Status::Ok);
+    facts.stamping.as_mut().unwrap().as_mut().unwrap()["spec"]["mutations"] = json!([]);
+    comes_to(&facts, "cel-only", Status::Warning, "not as shipped");
 }
 
 #[test]

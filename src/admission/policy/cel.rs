@@ -20,8 +20,22 @@ pub fn annotation(of: &str, key: &str) -> String {
     format!("{of}.metadata.?annotations[?'{key}'].orValue('')")
 }
 
-/// The policy that stamps from the namespace's label, and its binding. `version`: v1 from Kubernetes 1.36 on, v1beta1
-/// from 1.34.
+/// The MutatingAdmissionPolicy that stamps without a webhook.
+pub const STAMPING: &str = "stagger-stamp";
+/// The versions of its kind, the one to prefer first: v1 from Kubernetes 1.36 on, v1beta1 from 1.34 where it is switched on.
+pub const STAMPING_VERSIONS: [&str; 2] = ["v1", "v1beta1"];
+
+/// Namespaces that are one tenant's alone: others have no label to copy. A match condition could not say so, for it does not
+/// see the namespace and would pass over every request.
+fn of_one_tenant() -> Value {
+    let mut selector = selected_namespaces();
+    if let Some(all) = selector["matchExpressions"].as_array_mut() {
+        all.push(json!({"key": TENANT_UID, "operator": "Exists"}));
+    }
+    selector
+}
+
+/// The policy that stamps from the namespace's label, and its binding.
 #[must_use]
 pub fn mutating_policy(version: &str) -> Vec<Value> {
     let (name, uid) = (label("namespaceObject", TENANT), label("namespaceObject", TENANT_UID));
@@ -38,15 +52,14 @@ pub fn mutating_policy(version: &str) -> Vec<Value> {
     let policy = json!({
         "apiVersion": api,
         "kind": "MutatingAdmissionPolicy",
-        "metadata": metadata("stagger-stamp"),
+        "metadata": metadata(STAMPING),
         "spec": {
             "failurePolicy": "Ignore",
             "matchConstraints": {
                 "matchPolicy": "Equivalent",
-                "namespaceSelector": selected_namespaces(),
+                "namespaceSelector": of_one_tenant(),
                 "resourceRules": rules(&["CREATE"], false),
             },
-            "matchConditions": [{"name": "namespace-of-one-tenant", "expression": format!("{uid} != ''")}],
             "variables": [{"name": "tenant", "expression": name}, {"name": "uid", "expression": uid}],
             "mutations": [{"patchType": "JSONPatch", "jsonPatch": {"expression": patch}}],
             "reinvocationPolicy": "IfNeeded",
@@ -55,8 +68,8 @@ pub fn mutating_policy(version: &str) -> Vec<Value> {
     let binding = json!({
         "apiVersion": api,
         "kind": "MutatingAdmissionPolicyBinding",
-        "metadata": metadata("stagger-stamp"),
-        "spec": {"policyName": "stagger-stamp"},
+        "metadata": metadata(STAMPING),
+        "spec": {"policyName": STAMPING},
     });
     vec![policy, binding]
 }

@@ -10,7 +10,7 @@ mod policies;
 
 use serde_json::{Value, json};
 
-pub use cel::mutating_policy;
+pub use cel::{STAMPING, STAMPING_VERSIONS, mutating_policy};
 pub use hooks::{MUTATING, VALIDATING, mutating, validating};
 pub use policies::{POLICIES, Policy, binding, policy};
 
@@ -40,16 +40,22 @@ pub fn files() -> Vec<(String, Vec<Value>)> {
         let bindings = POLICIES.iter().filter_map(|policy| binding(policy, mode)).collect();
         files.push((format!("bindings-{name}.yaml"), bindings));
     }
-    for version in ["v1", "v1beta1"] {
-        files.push((format!("cel-only-{version}.yaml"), mutating_policy(version)));
+    let all = ["mutating.yaml", "validating.yaml", "policies.yaml", "bindings-observe.yaml"];
+    files.push(("kustomization.yaml".to_owned(), vec![kustomization(&all)]));
+    // Folders of their own: an overlay takes one of them beside the rest.
+    for version in STAMPING_VERSIONS {
+        files.push((format!("cel-only-{version}/policy.yaml"), mutating_policy(version)));
+        files.push((format!("cel-only-{version}/kustomization.yaml"), vec![kustomization(&["policy.yaml"])]));
     }
-    let kustomization = json!({
+    files
+}
+
+fn kustomization(resources: &[&str]) -> Value {
+    json!({
         "apiVersion": "kustomize.config.k8s.io/v1beta1",
         "kind": "Kustomization",
-        "resources": ["mutating.yaml", "validating.yaml", "policies.yaml", "bindings-observe.yaml"],
-    });
-    files.push(("kustomization.yaml".to_owned(), vec![kustomization]));
-    files
+        "resources": resources,
+    })
 }
 
 fn metadata(name: &str) -> Value {

@@ -183,11 +183,7 @@ fn whatever_befalls_the_webhook_in_each_mode_work_elsewhere_goes_on_and_what_the
                 }
             }
             trouble.end(plane, here).await;
-            until(&format!("stamps are written again after {trouble:?}"), SOON, async || {
-                let made = admin.dry_run(&pod("again", EVALS, &json!({}))).await.map_err(|refused| refused.message)?;
-                if Installed::stamp_of(&made) == here.nlp { Ok(()) } else { Err("no stamp yet".to_owned()) }
-            })
-            .await;
+            here.is_back(admin).await;
         }
 
         // What nobody refused in observe was noted.

@@ -1,5 +1,6 @@
 //! The webhook and its policies on a real API server.
 
+mod cel_only;
 mod down;
 mod forgery;
 mod gates;
@@ -16,7 +17,7 @@ use shipped::{Registration, take_mode};
 use tokio::sync::OnceCell;
 
 use crate::crds;
-use crate::person::documents;
+use crate::person::{Person, documents};
 use crate::plane::{Part, Plane, port};
 use crate::wait::{http, until};
 
@@ -56,6 +57,20 @@ impl Installed {
     pub fn stamp_of(object: &Value) -> (String, String) {
         let label = |key: &str| object["metadata"]["labels"][key].as_str().unwrap_or_default().to_owned();
         (label(TENANT), label(TENANT_UID))
+    }
+
+    /// Waits until the webhook is asked and answers, as it was before a test.
+    async fn is_back(&self, admin: &Person) {
+        // A gate is the webhook's alone; a stamp may also be a policy's.
+        let job = json!({"apiVersion": "batch/v1", "kind": "Job",
+                         "metadata": {"name": "again", "namespace": EVALS, "labels": {QUEUE: "gated"}},
+                         "spec": {"suspend": true, "template": pod("", "", &json!({}))}});
+        until("the webhook gates and stamps again", Duration::from_secs(30), async || {
+            let made = admin.dry_run(&job).await.map_err(|refused| refused.message)?;
+            let is_gated = made["metadata"]["annotations"][GATES] == GATE;
+            if is_gated && Self::stamp_of(&made) == self.nlp { Ok(()) } else { Err(made["metadata"].to_string()) }
+        })
+        .await;
     }
 }
 

@@ -9,7 +9,17 @@ use super::file;
 use crate::person::{Person, written};
 use crate::plane::base64;
 
-const REGISTRATION: &str = "admissionregistration.k8s.io/v1";
+/// The kinds by which an API server is told of admission; the last two exist where that is switched on.
+const KINDS: [(&str, &str); 6] = [
+    (V1, "MutatingWebhookConfiguration"),
+    (V1, "ValidatingWebhookConfiguration"),
+    (V1, "ValidatingAdmissionPolicy"),
+    (V1, "ValidatingAdmissionPolicyBinding"),
+    (V1BETA1, "MutatingAdmissionPolicy"),
+    (V1BETA1, "MutatingAdmissionPolicyBinding"),
+];
+const V1: &str = "admissionregistration.k8s.io/v1";
+const V1BETA1: &str = "admissionregistration.k8s.io/v1beta1";
 
 /// Where a webhook that is a process is found, and the bundle that is said to be its authority's.
 #[derive(Debug, Clone)]
@@ -24,7 +34,7 @@ pub fn overlay(mode: &str) -> Vec<Value> {
     let made = Command::new("kubectl").arg("kustomize").arg(&folder).output().expect("kubectl can be run");
     assert!(made.status.success(), "{}: {}", folder.display(), String::from_utf8_lossy(&made.stderr));
     let mut all = written(&String::from_utf8(made.stdout).expect("YAML is UTF-8"));
-    all.retain(|object| object["apiVersion"] == REGISTRATION);
+    all.retain(|object| object["apiVersion"] == V1 || object["apiVersion"] == V1BETA1);
     all
 }
 
@@ -39,13 +49,14 @@ pub async fn take_mode(admin: &Person, mode: &str, at: &Registration) {
         }
         admin.apply(object).await;
     }
-    let kind = "ValidatingAdmissionPolicyBinding";
-    for binding in admin.list(REGISTRATION, kind, "").await {
-        let name = &binding["metadata"]["name"];
-        let kept = all.iter().any(|one| one["kind"] == kind && one["metadata"]["name"] == *name);
-        if !kept && binding["metadata"]["labels"]["app.kubernetes.io/part-of"] == "stagger" {
-            let gone = json!({"apiVersion": REGISTRATION, "kind": kind, "metadata": {"name": name}});
-            admin.delete(&gone).await.expect("it is deleted");
+    for (version, kind) in KINDS {
+        for there in admin.list(version, kind, "").await {
+            let name = &there["metadata"]["name"];
+            let kept = all.iter().any(|one| one["kind"] == kind && one["metadata"]["name"] == *name);
+            if !kept && there["metadata"]["labels"]["app.kubernetes.io/part-of"] == "stagger" {
+                let gone = json!({"apiVersion": version, "kind": kind, "metadata": {"name": name}});
+                admin.delete(&gone).await.expect("it is deleted");
+            }
         }
     }
 }

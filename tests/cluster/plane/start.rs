@@ -158,6 +158,9 @@ fn apiserver_flags(site: &Site, store: u16, secure: u16) -> Vec<String> {
         format!("audit-log-path={}", audit_file(&site.folder).display()),
         format!("audit-policy-file={}", file("audit.yaml")),
         "audit-log-mode=blocking".to_owned(),
+        // Stamps without a webhook: the version of this API that is off by default until 1.36.
+        "runtime-config=admissionregistration.k8s.io/v1beta1=true".to_owned(),
+        "feature-gates=MutatingAdmissionPolicy=true".to_owned(),
         // One or two tests must not throttle each other.
         "max-requests-inflight=3000".to_owned(),
         "max-mutating-requests-inflight=1000".to_owned(),

@@ -33,7 +33,7 @@ fn the_yaml_reads_back_as_what_was_meant() {
         let reading = read(&[Input::text(&name, &written(&objects))], &Limits::default());
         let values: Vec<&Value> = reading.manifests.iter().map(|manifest| &manifest.value).collect();
         // A Kustomization has no name, so it is no object to the reader.
-        if name != "kustomization.yaml" {
+        if !name.ends_with("kustomization.yaml") {
             assert_eq!(values, objects.iter().collect::<Vec<_>>(), "{name}");
         }
     }
