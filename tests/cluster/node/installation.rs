@@ -20,31 +20,44 @@ const TENANT_UID: &str = "stagger.dev/tenant-uid";
 pub struct Installation<'a> {
     node: &'a Node,
     folder: PathBuf,
+    kustomization: Value,
 }
 
 impl<'a> Installation<'a> {
     /// Applies an overlay with these patches and waits until its pods are ready.
     pub fn apply(node: &'a Node, overlay: &str, patches: &Value) -> Self {
-        let base = Path::new(env!("CARGO_MANIFEST_DIR")).join("deploy/kustomize/overlays").join(overlay);
-        let folder = node.plane.folder.join(format!("overlay-{overlay}"));
+        Self::of(node, overlay, &json!({"resources": [format!("overlays/{overlay}")], "patches": patches}))
+    }
+
+    /// Applies an overlay of one's own. Its parts are named as they lie in `deploy/kustomize`.
+    pub fn of(node: &'a Node, name: &str, parts: &Value) -> Self {
+        let folder = node.plane.folder.join(format!("overlay-{name}"));
         fs::create_dir_all(&folder).expect("the plane's folder can be written");
-        let (image, tag) = STAGGER.split_once(':').expect("the image has a tag");
-        let kustomization = json!({
-            "apiVersion": "kustomize.config.k8s.io/v1beta1",
-            "kind": "Kustomization",
-            "resources": [relative(&folder, &base)],
-            "images": [{"name": "stagger", "newName": image, "newTag": tag}],
-            "patches": patches,
-        });
-        // JSON is YAML.
-        let file = folder.join("kustomization.yaml");
-        fs::write(file, kustomization.to_string()).expect("the plane's folder can be written");
-        let here = Self { node, folder };
-        here.must(&["apply", "--server-side", "-k", &here.folder.display().to_string()]);
-        for deployment in DEPLOYMENTS {
-            here.rolled_out(deployment);
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("deploy/kustomize");
+        let mut kustomization = parts.clone();
+        for list in ["resources", "components"] {
+            for part in kustomization.get_mut(list).and_then(Value::as_array_mut).into_iter().flatten() {
+                *part = json!(relative(&folder, &root.join(part.as_str().expect("a part has a name"))));
+            }
         }
+        kustomization["apiVersion"] = json!("kustomize.config.k8s.io/v1beta1");
+        kustomization["kind"] = json!("Kustomization");
+        let mut here = Self { node, folder, kustomization };
+        here.upgrade(STAGGER);
         here
+    }
+
+    /// Applies the same with this image and waits until its pods are ready.
+    pub fn upgrade(&mut self, image: &str) {
+        let (name, tag) = image.split_once(':').expect("the image has a tag");
+        self.kustomization["images"] = json!([{"name": "stagger", "newName": name, "newTag": tag}]);
+        // JSON is YAML.
+        let file = self.folder.join("kustomization.yaml");
+        fs::write(file, self.kustomization.to_string()).expect("the plane's folder can be written");
+        self.must(&["apply", "--server-side", "-k", &self.folder.display().to_string()]);
+        for deployment in DEPLOYMENTS {
+            self.rolled_out(deployment);
+        }
     }
 
     /// Waits until the pods of a Deployment are those it asks for, and ready.

@@ -12,6 +12,8 @@ use crate::wait::until;
 /// What a pod's sandbox is made of, and, called with milliseconds, a job.
 pub const PAUSE: &str = "stagger.dev/pause:test";
 pub const STAGGER: &str = "stagger.dev/stagger:test";
+/// The same image, as if it were the next version.
+pub const STAGGER_NEXT: &str = "stagger.dev/stagger:next";
 /// The binary of the image; without it the one that cargo built for the tests, with its libraries.
 const BINARY: &str = "STAGGER_IMAGE_BINARY";
 
@@ -49,6 +51,7 @@ pub async fn start(space: &Space) -> Part {
         let done = ctr(space, &["-n", "k8s.io", "images", "import", &image.display().to_string()]);
         done.unwrap_or_else(|error| panic!("{} is not imported: {error}", image.display()));
     }
+    ctr(space, &["-n", "k8s.io", "images", "tag", STAGGER, STAGGER_NEXT]).expect("an image may have two names");
     part
 }
 

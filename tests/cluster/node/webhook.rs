@@ -8,18 +8,36 @@ use tokio::sync::watch;
 use tokio::task::block_in_place;
 
 use super::installation::{Installation, NAMESPACE, pod, stamp_of};
+use super::kubelet::NAME;
+use super::runtime::{STAGGER, STAGGER_NEXT};
 use super::{Node, alone_on_node};
 use crate::wait::until;
 
 const TEAM: &str = "pods-of-nlp";
+const WEBHOOK: &str = "deployment/stagger-webhook";
+const PODS: &str = "app.kubernetes.io/name=stagger-webhook";
+
+/// The images of the webhook's pods that run and are to stay.
+fn images(here: &Installation<'_>) -> Vec<String> {
+    let of = r#"{range .items[*]}{.metadata.deletionTimestamp}{" "}{.spec.containers[0].image}{"\n"}{end}"#;
+    let output = format!("jsonpath={of}");
+    let placed = format!("--field-selector=spec.nodeName={NAME}");
+    let told = here.must(&["get", "pods", "-n", NAMESPACE, "-l", PODS, &placed, "-o", &output]);
+    told.lines().filter_map(|line| line.strip_prefix(' ').map(str::to_owned)).collect()
+}
 
 /// Creates pods one after the other until nobody tells any more, without keeping them; how many there were, and those that came
 /// through without a stamp or not at all.
-async fn creates(node: &Node, stamp: &(String, String), stop: watch::Receiver<()>) -> (usize, Vec<String>) {
+pub async fn creates(
+    node: &Node,
+    namespace: &str,
+    stamp: &(String, String),
+    stop: watch::Receiver<()>,
+) -> (usize, Vec<String>) {
     let (mut count, mut lost) = (0, Vec::new());
     while stop.has_changed().is_ok() {
         count += 1;
-        match node.plane.admin.dry_run(&pod(TEAM)).await {
+        match node.plane.admin.dry_run(&pod(namespace)).await {
             Ok(made) if stamp_of(&made) == *stamp => {}
             Ok(made) => lost.push(format!("without a stamp: {}", made["metadata"])),
             Err(refused) => lost.push(refused.message),
@@ -29,10 +47,11 @@ async fn creates(node: &Node, stamp: &(String, String), stop: watch::Receiver<()
 }
 
 #[test]
-fn the_webhook_runs_as_pods_that_restart_and_multiply_without_losing_a_request_and_leaves_a_working_cluster() {
+fn the_webhook_runs_as_pods_that_are_upgraded_rolled_back_multiplied_and_drained_without_losing_a_request_and_leaves_a_working_cluster()
+ {
     alone_on_node(async |node| {
         let admin = &node.plane.admin;
-        let here = Installation::apply(node, "protect", &json!([]));
+        let mut here = Installation::apply(node, "protect", &json!([]));
 
         // 1. As it is shipped, under what the namespace enforces.
         let mut pods = admin.list("v1", "Pod", NAMESPACE).await;
@@ -48,19 +67,30 @@ fn the_webhook_runs_as_pods_that_restart_and_multiply_without_losing_a_request_a
         // 2. It stamps, and what it makes is a certificate that the API server trusts.
         let stamp = here.tenant("nlp", TEAM).await;
 
-        // 3. Nothing is lost while pods are exchanged, and while there are more of them.
+        // 3. Nothing is lost while the next version comes and is taken back, while there are more pods, and while the node is
+        //    emptied as far as the disruption budget allows.
         let (tell, told) = watch::channel(());
         let (count, lost) = std::thread::scope(|scope| {
             // kubectl waits, on a thread of its own; the requests go on until that has ended, in whatever way.
-            let here = &here;
+            let here = &mut here;
             let exchange = scope.spawn(move || {
                 let _ends = tell;
-                here.must(&["rollout", "restart", "deployment/stagger-webhook", "-n", NAMESPACE]);
+                here.upgrade(STAGGER_NEXT);
+                assert_eq!(images(here), vec![STAGGER_NEXT; 2], "the next version runs");
+                here.must(&["rollout", "undo", WEBHOOK, "-n", NAMESPACE]);
                 here.rolled_out("stagger-webhook");
-                here.must(&["scale", "deployment/stagger-webhook", "-n", NAMESPACE, "--replicas=3"]);
+                assert_eq!(images(here), vec![STAGGER; 2], "the version before runs again");
+                here.must(&["scale", WEBHOOK, "-n", NAMESPACE, "--replicas=3"]);
+                here.rolled_out("stagger-webhook");
+                // Only this node could take the pods that must go, so that the last one has to stay.
+                let drained = node.kubectl(&["drain", NAME, "--pod-selector", PODS, "--timeout=6s"]);
+                let stayed = drained.expect_err("the last pod of the webhook does not go");
+                assert!(stayed.contains("violate the pod's disruption budget"), "{stayed}");
+                assert_eq!(images(here).len(), 1, "one stays: {stayed}");
+                here.must(&["uncordon", NAME]);
                 here.rolled_out("stagger-webhook");
             });
-            let seen = block_in_place(|| Handle::current().block_on(creates(node, &stamp, told)));
+            let seen = block_in_place(|| Handle::current().block_on(creates(node, TEAM, &stamp, told)));
             exchange.join().expect("pods were exchanged");
             seen
         });
