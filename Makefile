@@ -37,7 +37,7 @@ test: prerequisites second-opinion node-prerequisites check-pure control-plane #
 	RUST_TEST_THREADS=$(TEST_THREADS) cargo test --release
 
 .PHONY: control-plane
-control-plane: ## Compile etcd, Kubernetes, Kueue and KWOK for the cluster tests, where they are missing
+control-plane: ## Compile etcd, Kubernetes, Kueue, KWOK and cert-manager for the cluster tests, where they are missing
 	@tools/control-plane.sh >/dev/null
 
 .PHONY: node-prerequisites

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the control plane that the cluster tests start, and prints its folder: etcd, the parts of Kubernetes, Kueue and
-# KWOK as `bin/`, the manifests they bring as `manifests/`.
+# Builds the control plane that the cluster tests start, and prints its folder: etcd, the parts of Kubernetes, Kueue, KWOK
+# and cert-manager as `bin/`, the manifests they bring as `manifests/`.
 #
 # Everything is compiled from Go modules at the versions that tests/controlplane/*/go.sum pin. Each part lies in a cache
 # folder of its own, named by a checksum of its module files and this script's recipe for it, so a machine compiles a part
@@ -60,7 +60,17 @@ build_kwok() {
   chmod -R u+w "$1/manifests"
 }
 
-for part in etcd kubernetes kueue kwok; do
+# After Kubernetes, whose libraries it shares at the same versions: then two minutes are enough.
+build_cert-manager() {
+  (cd "$source/cert-manager" && go build -buildvcs=false -trimpath -ldflags '-s -w' -o "$1/bin/cert-manager" .)
+  local from; from=$(module cert-manager github.com/cert-manager/cert-manager)
+  mkdir -p "$1/manifests"
+  cp -r "$from/deploy/crds" "$1/manifests/crds"
+  chmod -R u+w "$1/manifests"
+  rm "$1/manifests/crds/README.md"
+}
+
+for part in etcd kubernetes kueue kwok cert-manager; do
   folder="$root/$part-$(key "$part")"
   if [ ! -e "$folder/bin" ]; then
     echo "building $part of the test control plane (once per machine)" >&2

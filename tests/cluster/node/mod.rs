@@ -8,6 +8,7 @@ mod kubelet;
 mod runtime;
 mod space;
 
+mod cert_manager;
 mod installation;
 mod jobs;
 mod touchstone;
@@ -27,7 +28,7 @@ const GPUS: u32 = 4;
 
 pub struct Node {
     pub plane: Plane,
-    _space: Space,
+    space: Space,
 }
 
 /// The programs a node is made of beside Kubernetes' own; `tools/node-prerequisites.sh` brings them.
@@ -91,7 +92,7 @@ async fn start() -> Node {
     let mut parts = vec![containerd];
     parts.extend(kubelet::start(&built, &space, &plane, GPUS).await);
     plane.nodes.get_mut().expect("nobody else has the plane yet").extend(parts);
-    Node { plane, _space: space }
+    Node { plane, space }
 }
 
 /// Runs a test that has the real node, its GPUs and our installation for itself.

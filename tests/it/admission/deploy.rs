@@ -177,8 +177,9 @@ fn the_webhook_runs_where_the_configurations_look_for_it() {
     assert!(all.iter().all(|object| object["metadata"]["namespace"] == NAMESPACE));
     let pod = &of("Deployment")["spec"]["template"]["spec"];
     assert_eq!(pod["serviceAccountName"], "stagger-webhook");
-    let names = &objects("components/cert-manager/certificate.yaml")[1]["spec"]["dnsNames"];
-    assert_eq!(words(names), issue::names(SERVICE, NAMESPACE));
+    let made = objects("components/cert-manager/certificate.yaml");
+    let leaf = made.iter().find(|object| object["spec"]["secretName"] == stored::LEAF).unwrap();
+    assert_eq!(words(&leaf["spec"]["dnsNames"]), issue::names(SERVICE, NAMESPACE));
 }
 
 #[test]
