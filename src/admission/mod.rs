@@ -26,6 +26,7 @@ pub mod server;
 mod templates;
 mod tenancy;
 pub mod tls;
+mod told;
 mod validate;
 mod world;
 
@@ -36,6 +37,7 @@ pub use queues::{ClusterQueue, LocalQueue, PodGroup, Queues};
 pub use review::{Request, Review, Unreadable, Verb, parse, uid_of};
 pub use row::{KUEUE, Row, row};
 pub use tenancy::{Attribution, By, Directory, Namespace, Tenant, TenantRef};
+pub use told::Told;
 pub use world::{Mode, Trusted, World};
 
 /// Answers one request. The same request and world give the same answer, for a dry run too; asked again about its own

@@ -131,7 +131,7 @@ fn run(verb: Verb, shell: &Shell) -> Result<Exit, Failed> {
         Verb::Prices(args) => prices::run(args, shell),
         Verb::Controller(args) => controller::run(&args, shell),
         Verb::Watchdog(args) => watchdog::run(&args),
-        Verb::Webhook(args) => webhook::run(&args, shell),
+        Verb::Webhook(args) => webhook::run(&args),
         Verb::Doctor(args) => doctor::run(&args, shell),
         Verb::Crds(args) => crds::run(&args, shell),
         Verb::Completion(args) => completion::run(args, shell),

@@ -13,12 +13,19 @@ use crate::clock::Clock;
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Process")]
 pub(super) struct ProcessArgs {
-    /// What to log: a level, or directives such as info,kube=warn
-    #[arg(long, env = "STAGGER_LOG", value_name = "FILTER", default_value = "info,kube=warn")]
-    log: String,
+    #[command(flatten)]
+    log: LogArgs,
     /// Rehearse with a clock that shows SHOWN at the instant REAL and runs SPEED times as fast: REAL,SHOWN,SPEED
     #[arg(long, env = "STAGGER_REHEARSAL", value_name = "REAL,SHOWN,SPEED", value_parser = Clock::parse, hide_short_help = true)]
     rehearsal: Option<Clock>,
+}
+
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Process")]
+pub(super) struct LogArgs {
+    /// What to log: a level, or directives such as info,kube=warn
+    #[arg(long, env = "STAGGER_LOG", value_name = "FILTER", default_value = "info,kube=warn")]
+    log: String,
 }
 
 impl ProcessArgs {
@@ -26,11 +33,21 @@ impl ProcessArgs {
         self.rehearsal.unwrap_or(Clock::WALL)
     }
 
-    /// Begins to log: lines for a person, JSON for everybody else.
+    /// Begins to log.
     ///
     /// # Errors
     /// A filter that cannot be read.
     pub(super) fn begin_log(&self) -> Result<(), Failed> {
+        self.log.begin()
+    }
+}
+
+impl LogArgs {
+    /// Begins to log: lines for a person, JSON for everybody else.
+    ///
+    /// # Errors
+    /// A filter that cannot be read.
+    pub(super) fn begin(&self) -> Result<(), Failed> {
         let filter = EnvFilter::try_new(&self.log)
             .map_err(|error| Failed::usage(format!("`{}` is not a filter of logs: {error}", self.log)))?;
         let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);

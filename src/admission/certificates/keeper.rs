@@ -13,6 +13,7 @@ use tokio::time::sleep;
 use super::configurations;
 use super::published::{bundles, is_ours, patch};
 use super::stored::{AUTHORITY, LEAF, authority_secret, leaf_secret, material, names};
+use crate::admission::Told;
 use crate::admission::tls::TlsError;
 use crate::admission::tls::rotate::{Material, Step};
 use crate::cluster::lease::Leadership;
@@ -159,7 +160,7 @@ pub async fn keep(
     leadership: Leadership,
     nudge: Arc<Notify>,
     now: fn() -> Timestamp,
-    tell: impl Fn(&str),
+    tell: impl Fn(Told<'_>),
 ) {
     let mut changes = leadership.changes();
     let mut told: Vec<String> = Vec::new();
@@ -171,11 +172,11 @@ pub async fn keep(
             }
             match keeper.look(|| leadership.is_leader(), now()).await {
                 Ok(look) => {
-                    look.left_alone.iter().filter(|why| !told.contains(why)).for_each(|why| tell(why));
+                    look.left_alone.iter().filter(|why| !told.contains(why)).for_each(|why| tell(Told::Trouble(why)));
                     told = look.left_alone;
                     match look.step {
                         Some(step) => {
-                            tell(done(step));
+                            tell(Told::Done(done(step)));
                             if step == Step::Publish && look.is_renewal {
                                 sleep(SETTLE).await;
                             }
@@ -186,7 +187,7 @@ pub async fn keep(
                 // Somebody else wrote in between: what he wrote is looked at at once.
                 Err(error) if matches!(error.kind, Kind::Conflict | Kind::AlreadyExists) => {}
                 Err(error) => {
-                    tell(&error.message);
+                    tell(Told::Trouble(&error.message));
                     pause = AGAIN;
                     break;
                 }

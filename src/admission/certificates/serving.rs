@@ -13,6 +13,7 @@ use tokio::sync::Notify;
 
 use super::stored::LEAF;
 use super::{configurations, published};
+use crate::admission::Told;
 use crate::admission::server::Webhook;
 use crate::admission::tls::Identity;
 use crate::cluster::{Seen, follow};
@@ -42,13 +43,13 @@ struct Known {
 }
 
 /// Takes up leaf and bundles as they come, for as long as it is polled. `nudge` wakes the writer when something that it
-/// writes has changed; `tell` hears of troubles.
+/// writes has changed; `tell` hears of what was done and of troubles.
 pub async fn serve_stored(
     client: Client,
     namespace: &str,
     webhook: Arc<Webhook>,
     nudge: Arc<Notify>,
-    tell: impl Fn(&str),
+    tell: impl Fn(Told<'_>),
 ) {
     let named = |name: &str| watcher::Config::default().fields(&format!("metadata.name={name}"));
     let secrets = Api::<Secret>::namespaced(client.clone(), namespace);
@@ -74,7 +75,7 @@ pub async fn serve_stored(
             News::Leaf(Seen::Deleted(_)) => nudge.notify_one(),
             News::Leaf(Seen::Failed(error)) | News::Configuration(_, Seen::Failed(error)) => {
                 if error.message != trouble {
-                    tell(&error.message);
+                    tell(Told::Trouble(&error.message));
                     trouble = error.message;
                 }
             }
@@ -89,16 +90,17 @@ pub async fn serve_stored(
     }
 }
 
-fn take_up(secret: &Secret, webhook: &Webhook, tell: &impl Fn(&str)) {
+fn take_up(secret: &Secret, webhook: &Webhook, tell: &impl Fn(Told<'_>)) {
     let part = |key: &str| secret.data.as_ref().and_then(|data| data.get(key)).map_or(&[][..], |bytes| &bytes.0);
     match Identity::from_pem(part("tls.crt"), part("tls.key")) {
         Ok(identity) => {
             webhook.served.exchange(identity);
             webhook.metrics.count_reload(true);
+            tell(Told::Done("the certificate was exchanged"));
         }
         Err(error) => {
             webhook.metrics.count_reload(false);
-            tell(&format!("Secret {LEAF}: failed to {error}; the certificate that is served stays"));
+            tell(Told::Trouble(&format!("Secret {LEAF}: failed to {error}; the certificate that is served stays")));
         }
     }
 }

@@ -20,6 +20,7 @@ use watch::{Change, Event};
 
 use super::assemble::{Rows, Table};
 use super::server::Webhook;
+use super::told::Told;
 use super::world::Mode;
 
 /// What is changed between two worlds at most, so that a flood of events does not keep the world from being renewed.
@@ -55,7 +56,7 @@ struct Progress {
 
 /// Keeps the webhook's world in step with the cluster, for as long as it is polled. `tell` hears of troubles, each once
 /// until it is over, and of their end.
-pub async fn learn(client: Client, webhook: Arc<Webhook>, mode: Mode, patience: Patience, tell: impl Fn(&str)) {
+pub async fn learn(client: Client, webhook: Arc<Webhook>, mode: Mode, patience: Patience, tell: impl Fn(Told<'_>)) {
     let (send, mut events) = mpsc::channel(QUEUE_MAX);
     let mut watches = JoinSet::new();
     let mut progress = BTreeMap::new();
@@ -89,13 +90,13 @@ fn apply(
     state: &mut Progress,
     rows: &mut Rows,
     webhook: &Webhook,
-    tell: &impl Fn(&str),
+    tell: &impl Fn(Told<'_>),
 ) -> bool {
     let resource = source.resource();
     let over = |state: &mut Progress| {
         state.is_complete = true;
         if state.trouble.take().is_some() {
-            tell(&format!("{resource} is watched again"));
+            tell(Told::Done(&format!("{resource} is watched again")));
         }
     };
     match change {
@@ -126,7 +127,7 @@ fn apply(
         },
         Change::Unreadable(namespace, name, why) => {
             webhook.metrics.count_watch_error(&resource);
-            tell(&why);
+            tell(Told::Trouble(&why));
             rows.remove(source.group, source.kind, &namespace, &name);
             return true;
         }
@@ -137,7 +138,7 @@ fn apply(
         Change::Failed(error) => {
             webhook.metrics.count_watch_error(&resource);
             if state.trouble.as_ref() != Some(&error) {
-                tell(&error);
+                tell(Told::Trouble(&error));
                 state.trouble = Some(error);
             }
         }

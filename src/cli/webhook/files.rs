@@ -5,16 +5,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::WebhookArgs;
-use crate::admission::assemble;
+use super::{WebhookArgs, tell};
 use crate::admission::server::Webhook;
 use crate::admission::tls::issue::{self, Issued};
 use crate::admission::tls::{self, Identity};
+use crate::admission::{Told, assemble};
 use crate::api::manifest::Manifest;
 use crate::cli::exit::Failed;
 use crate::cli::load;
-use crate::cli::shell::Shell;
 use crate::clock;
+use crate::failure::{Finding, Severity};
 use crate::scenario::{self, Limits};
 use crate::units::Timestamp;
 
@@ -105,11 +105,11 @@ pub(super) fn identity(read: &Pem) -> Result<Identity, Failed> {
 }
 
 /// Takes up changed certificates. A half-written pair is left for the next look; the old one serves on.
-pub(super) fn reload(files: &Files, known: &mut Pem, webhook: &Webhook, shell: &Shell) {
+pub(super) fn reload(files: &Files, known: &mut Pem, webhook: &Webhook) {
     let fresh = match pem(files) {
         Ok(fresh) if fresh != *known => fresh,
         Ok(_) => return,
-        Err(failed) => return shell.error(&failed.message),
+        Err(failed) => return tell(Told::Trouble(&failed.message)),
     };
     match identity(&fresh) {
         Ok(identity) => {
@@ -119,30 +119,42 @@ pub(super) fn reload(files: &Files, known: &mut Pem, webhook: &Webhook, shell: &
             }
             *known = fresh;
             webhook.metrics.count_reload(true);
-            shell.talk("the certificate was exchanged");
+            tell(Told::Done("the certificate was exchanged"));
         }
         Err(failed) => {
             webhook.metrics.count_reload(false);
-            shell.error(&failed.message);
+            tell(Told::Trouble(&failed.message));
         }
     }
 }
 
-fn objects(args: &WebhookArgs, shell: &Shell) -> Result<Vec<Manifest>, Failed> {
+/// Findings into the log. They are not drawn as for a terminal: one line each.
+fn findings(all: &[Finding]) {
+    for Finding { code, severity, subject, message, hint, .. } in all {
+        let hint = hint.as_deref().unwrap_or_default();
+        match severity {
+            Severity::Error => tracing::error!(code, subject, hint, "{message}"),
+            Severity::Warning => tracing::warn!(code, subject, hint, "{message}"),
+            Severity::Note => tracing::debug!(code, subject, hint, "{message}"),
+        }
+    }
+}
+
+fn objects(args: &WebhookArgs) -> Result<Vec<Manifest>, Failed> {
     let reading = scenario::read(&load::inputs(&args.objects)?, &Limits::default());
     match load::refusal(&reading.findings) {
         None => Ok(reading.manifests),
         Some(exit) => {
-            shell.findings(&reading.findings);
+            findings(&reading.findings);
             Err(Failed { exit, ..Failed::usage("the objects are refused") })
         }
     }
 }
 
-pub(super) fn learn(args: &WebhookArgs, webhook: &Webhook, shell: &Shell) -> Result<Vec<Manifest>, Failed> {
-    let manifests = objects(args, shell)?;
+pub(super) fn learn(args: &WebhookArgs, webhook: &Webhook) -> Result<Vec<Manifest>, Failed> {
+    let manifests = objects(args)?;
     let (world, findings) = assemble(&manifests, args.mode.into());
-    shell.findings(&findings);
+    self::findings(&findings);
     webhook.learn(world);
     Ok(manifests)
 }
@@ -151,16 +163,15 @@ pub(super) fn learn(args: &WebhookArgs, webhook: &Webhook, shell: &Shell) -> Res
 pub(super) fn learn_anew(
     args: &WebhookArgs,
     webhook: &Webhook,
-    shell: &Shell,
     known: &[Manifest],
 ) -> Result<Option<Vec<Manifest>>, Failed> {
-    let fresh = objects(args, shell)?;
+    let fresh = objects(args)?;
     let same = fresh.len() == known.len() && fresh.iter().zip(known).all(|(a, b)| a.value == b.value);
     if same {
         return Ok(None);
     }
     let (world, findings) = assemble(&fresh, args.mode.into());
-    shell.findings(&findings);
+    self::findings(&findings);
     webhook.learn(world);
     Ok(Some(fresh))
 }

@@ -7,7 +7,8 @@ use kube::Client;
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::time::{interval, timeout};
 
-use super::{Doors, WebhookArgs, ended, files};
+use super::{Doors, WebhookArgs, ended, files, tell};
+use crate::admission::Told;
 use crate::admission::certificates::{Keeper, LEASE, keep, serve_stored};
 use crate::admission::live::{Patience, learn};
 use crate::admission::server::Webhook;
@@ -15,12 +16,11 @@ use crate::admission::tls::issue;
 use crate::admission::tls::{Identity, Served};
 use crate::cli::exit::{Exit, Failed};
 use crate::cli::reach;
-use crate::cli::shell::Shell;
 use crate::clock;
 use crate::cluster::lease::{Candidate, Place, Timing, stand};
 use crate::cluster::{CALL_MAX, ClusterError};
 
-pub(super) async fn process(args: &WebhookArgs, shell: &Shell) -> Result<Exit, Failed> {
+pub(super) async fn process(args: &WebhookArgs) -> Result<Exit, Failed> {
     // 1. Whom to ask, and what to serve: at first, where the cluster keeps the certificate, one that nobody trusts, so
     // that it is not ready before it has a better one.
     let cluster = reach::connect(&args.reach).await?;
@@ -34,16 +34,15 @@ pub(super) async fn process(args: &WebhookArgs, shell: &Shell) -> Result<Exit, F
         Some((_, _, bundle)) => bundle.iter().cloned().collect(),
         None => vec![Vec::new()],
     });
-    let doors = Doors::open(args, &webhook, shell).await?;
+    let doors = Doors::open(args, &webhook).await?;
     // 2. What is known, and what is served, both kept in step.
-    let tell = |line: &str| shell.talk(line);
     let learning = learn(cluster.client.clone(), Arc::clone(&webhook), args.mode.into(), Patience::default(), tell);
     let (hand_back, asked_back) = oneshot::channel::<()>();
     let (given_back, mut election) = oneshot::channel::<()>();
     let certificates = async {
         match files.zip(read) {
-            Some((files, read)) => mounted(args, &names, &files, read, &webhook, shell).await,
-            None => stored(args, cluster.client.clone(), &webhook, shell, asked_back, given_back).await,
+            Some((files, read)) => mounted(args, &names, &files, read, &webhook).await,
+            None => stored(args, cluster.client.clone(), &webhook, asked_back, given_back).await,
         }
     };
     // 3. Until told to end. While the endpoints are removed, what is asked is answered by what is true then.
@@ -70,15 +69,14 @@ async fn mounted(
     files: &files::Files,
     mut known: files::Pem,
     webhook: &Arc<Webhook>,
-    shell: &Shell,
 ) {
     let mut ticks = interval(files::LOOK_AGAIN);
     loop {
         ticks.tick().await;
         if let Some(Err(failed)) = args.self_signed.as_ref().map(|folder| files::self_signed(folder, names)) {
-            shell.error(&failed.message);
+            tell(Told::Trouble(&failed.message));
         }
-        files::reload(files, &mut known, webhook, shell);
+        files::reload(files, &mut known, webhook);
     }
 }
 
@@ -87,7 +85,6 @@ async fn stored(
     args: &WebhookArgs,
     client: Client,
     webhook: &Arc<Webhook>,
-    shell: &Shell,
     asked_back: oneshot::Receiver<()>,
     given_back: oneshot::Sender<()>,
 ) {
@@ -102,7 +99,6 @@ async fn stored(
     let timing = Timing::default();
     let (leadership, election) =
         stand(client.clone(), &place, Candidate::new(identity(), timing), timing, until, on_error);
-    let tell = |line: &str| shell.talk(line);
     let serving = serve_stored(client.clone(), namespace, Arc::clone(webhook), Arc::clone(&nudge), tell);
     let keeper = Keeper::new(client, namespace, &args.service);
     let keeping = keep(keeper, leadership, nudge, clock::now, tell);
@@ -110,7 +106,7 @@ async fn stored(
         let mut last = String::new();
         while let Some(trouble) = troubles.recv().await {
             if trouble != last {
-                tell(&trouble);
+                tell(Told::Trouble(&trouble));
                 last = trouble;
             }
         }

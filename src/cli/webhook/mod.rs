@@ -19,13 +19,13 @@ use tokio::task::JoinHandle;
 use tokio::time::{MissedTickBehavior, interval, sleep};
 
 use super::exit::{Exit, Failed};
+use super::process::LogArgs;
 use super::reach::ReachArgs;
-use super::shell::Shell;
-use crate::admission::Mode;
 use crate::admission::policy::{NAMESPACE, SERVICE};
 use crate::admission::server::{Phase, Webhook, serve, serve_probes};
 use crate::admission::tls::issue;
 use crate::admission::tls::{Served, TlsError};
+use crate::admission::{Mode, Told};
 use crate::clock;
 
 /// Serve the admission webhook that stamps tenants and gates work
@@ -77,6 +77,8 @@ pub(in crate::cli) struct WebhookArgs {
     leave: u64,
     #[command(flatten)]
     reach: ReachArgs,
+    #[command(flatten)]
+    log: LogArgs,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -96,16 +98,17 @@ impl From<ModeArg> for Mode {
     }
 }
 
-pub(super) fn run(args: &WebhookArgs, shell: &Shell) -> Result<Exit, Failed> {
+pub(super) fn run(args: &WebhookArgs) -> Result<Exit, Failed> {
+    args.log.begin()?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Failed::usage(format!("failed to start the runtime: {error}")))?;
     runtime.block_on(async {
-        if args.objects.is_empty() { Box::pin(live::process(args, shell)).await } else { process(args, shell).await }
+        if args.objects.is_empty() { Box::pin(live::process(args)).await } else { process(args).await }
     })
 }
 
 /// The process that knows from files.
-async fn process(args: &WebhookArgs, shell: &Shell) -> Result<Exit, Failed> {
+async fn process(args: &WebhookArgs) -> Result<Exit, Failed> {
     // 1. Who we are, and what we know.
     let names = issue::names(&args.service, &args.service_namespace);
     let files = files::files(args, &names)?;
@@ -114,9 +117,9 @@ async fn process(args: &WebhookArgs, shell: &Shell) -> Result<Exit, Failed> {
     if let Some(bundle) = &read.2 {
         webhook.publish(bundle.clone());
     }
-    let mut known = files::learn(args, &webhook, shell)?;
+    let mut known = files::learn(args, &webhook)?;
     // 2. Both doors open before the first word, so that a taken port is told at once.
-    let doors = Doors::open(args, &webhook, shell).await?;
+    let doors = Doors::open(args, &webhook).await?;
     // 3. Look again until told to end.
     let mut ticks = interval(files::LOOK_AGAIN);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -126,18 +129,26 @@ async fn process(args: &WebhookArgs, shell: &Shell) -> Result<Exit, Failed> {
             () = &mut ended => break,
             _ = ticks.tick() => {
                 if let Some(Err(failed)) = args.self_signed.as_ref().map(|folder| files::self_signed(folder, &names)) {
-                    shell.error(&failed.message);
+                    tell(Told::Trouble(&failed.message));
                 }
-                files::reload(&files, &mut read, &webhook, shell);
-                match files::learn_anew(args, &webhook, shell, &known) {
+                files::reload(&files, &mut read, &webhook);
+                match files::learn_anew(args, &webhook, &known) {
                     Ok(changed) => known = changed.unwrap_or(known),
-                    Err(failed) => shell.error(&failed.message),
+                    Err(failed) => tell(Told::Trouble(&failed.message)),
                 }
             }
         }
     }
     // 4. Leave as one leaves a Service.
     doors.close(args.leave).await
+}
+
+/// Into the log.
+fn tell(told: Told<'_>) {
+    match told {
+        Told::Done(what) => tracing::info!("{what}"),
+        Told::Trouble(what) => tracing::warn!("{what}"),
+    }
 }
 
 /// Resolves with SIGTERM or Ctrl-C.
@@ -160,12 +171,13 @@ struct Doors {
 }
 
 impl Doors {
-    async fn open(args: &WebhookArgs, webhook: &Arc<Webhook>, shell: &Shell) -> Result<Self, Failed> {
+    async fn open(args: &WebhookArgs, webhook: &Arc<Webhook>) -> Result<Self, Failed> {
         let (reviews, probes) = (listen(args.listen).await?, listen(args.metrics_listen).await?);
         let (phase, watched) = watch::channel(Phase::Serving);
         let serving = tokio::spawn(serve(reviews, Arc::clone(webhook), watched.clone()));
         let probing = tokio::spawn(serve_probes(probes, Arc::clone(webhook), watched));
-        shell.talk(&format!("answering reviews at {} and probes at {}", args.listen, args.metrics_listen));
+        let (reviews, probes, version) = (args.listen, args.metrics_listen, env!("CARGO_PKG_VERSION"));
+        tracing::info!(%reviews, %probes, version, "answers");
         Ok(Self { phase, serving, probing })
     }
 

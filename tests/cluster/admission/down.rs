@@ -1,6 +1,7 @@
 //! Nothing of ours can stop a cluster: the webhook killed, hanging, with a certificate that has come to its end, and before
 //! it knows what it needs to know, each under what the overlays of the three modes tell the API server.
 
+use std::fs;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -8,7 +9,7 @@ use serde_json::{Value, json};
 use super::shipped::take_mode;
 use super::{EVALS, GATE, GATES, GPU, Installed, NAME, QUEUE, file, installed, pod};
 use crate::person::{Person, Refused, documents};
-use crate::plane::Plane;
+use crate::plane::{Part, Plane};
 use crate::shared::alone_on_plane;
 use crate::wait::{http, until};
 
@@ -193,5 +194,24 @@ fn whatever_befalls_the_webhook_in_each_mode_work_elsewhere_goes_on_and_what_the
         });
         assert!(noted, "the audit log has what was only warned of");
         admin.delete(&held).await.expect("it is deleted");
+        told_in_the_log(&here.webhook.lock().expect("no test breaks the lock"));
     });
+}
+
+/// What befell it is in its log: one JSON object a line, and nothing that is secret.
+fn told_in_the_log(webhook: &Part) {
+    let text = fs::read_to_string(webhook.log()).expect("it has a log");
+    let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap_or(json!(line))).collect();
+    for line in &lines {
+        let whole = line["timestamp"].is_string() && line["fields"]["message"].is_string();
+        assert!(whole, "{line}");
+    }
+    let told = |level: &str, part: &str| {
+        lines.iter().any(|line| line["level"] == level && line["fields"].to_string().contains(part))
+    };
+    assert!(told("INFO", "answers") && told("WARN", "gputenants.stagger.dev"), "{text}");
+    assert!(told("INFO", "gputenants.stagger.dev is watched again") && told("INFO", "exchanged"), "{text}");
+    for secret in ["PRIVATE KEY", "Bearer ", "eyJ"] {
+        assert!(!text.contains(secret), "{secret} is in the log");
+    }
 }

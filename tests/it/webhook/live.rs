@@ -9,7 +9,7 @@ use stagger::admission::live::{Patience, learn, sources};
 use stagger::admission::server::Webhook;
 use stagger::admission::tls::Served;
 use stagger::admission::tls::issue;
-use stagger::admission::{Mode, World};
+use stagger::admission::{Mode, Told, World};
 use tokio::sync::mpsc::{self, UnboundedReceiver};
 use tokio::time::{interval, timeout};
 
@@ -56,7 +56,8 @@ async fn start(fake: &Fake) -> Learning {
     let webhook = Webhook::new(Served::new(identity(&leaf)), NAME, now);
     let patience = Patience { absent: Duration::from_millis(20), unknown: Duration::from_millis(20) };
     let (tell, told) = mpsc::unbounded_channel();
-    let tell = move |line: &str| {
+    let tell = move |told: Told<'_>| {
+        let (Told::Done(line) | Told::Trouble(line)) = told;
         let _nobody_listens = tell.send(line.to_owned());
     };
     tokio::spawn(learn(fake.client().await, Arc::clone(&webhook), Mode::Protect, patience, tell));
