@@ -9,6 +9,7 @@ use super::slo_status::{condition, kept};
 use crate::api::capacity_plan::Mode;
 use crate::api::status::{CapacityPlanStatus, Condition, ConditionStatus, PlanFigures};
 use crate::api::written::{Duration, Percent};
+use crate::names::WorkloadKey;
 use crate::plan::proposal::{Plan, Status};
 use crate::units::Timestamp;
 
@@ -19,6 +20,8 @@ pub struct Standing<'a> {
     pub generation: Option<i64>,
     /// Work in its scope that our gate holds.
     pub held: usize,
+    /// Work in its scope that waits and was neither held nor let go by us; ascending by key.
+    pub ungated: &'a [WorkloadKey],
     /// Whether the plan is too old to go by.
     pub stale: bool,
     pub before: &'a CapacityPlanStatus,
@@ -50,8 +53,8 @@ pub fn plan_status(scope: &Scope, standing: Standing<'_>) -> CapacityPlanStatus 
         }
         (Mode::Enforce, None) => tell("Applied", ConditionStatus::False, "NoPlan", "there is no plan to carry out"),
         (Mode::Enforce, Some(_)) => {
-            let message = format!("{} held until their start", standing.held);
-            tell("Applied", ConditionStatus::True, "Enforced", &message);
+            let (reason, message) = carried_out(standing.held, standing.ungated);
+            tell("Applied", ConditionStatus::True, reason, &message);
         }
     }
     let (stale, reason, message) = match (standing.stale, &scope.failed) {
@@ -74,6 +77,23 @@ pub fn plan_status(scope: &Scope, standing: Standing<'_>) -> CapacityPlanStatus 
         summary: planned.map(|planned| figures(&planned.plan)),
         took: planned.map(|planned| Duration(format!("{}ms", planned.millis.min(99_999)))),
     }
+}
+
+/// How far a plan in Enforce mode is carried out: nobody can hold work that came without a gate, for Kueue takes none later.
+/// Reason and message.
+#[must_use]
+pub fn carried_out(held: usize, ungated: &[WorkloadKey]) -> (&'static str, String) {
+    let held = format!("{held} held until their start");
+    let Some(first) = ungated.first() else { return ("Enforced", held) };
+    let others = match ungated.len() {
+        1 => String::new(),
+        more => format!(" and {} more", more - 1),
+    };
+    let message = format!(
+        "{held}; not held: {first}{others}, made before the webhook knew of this plan or while it did not answer. Kueue \
+         admits them when it likes; delete and create anew what is to be held"
+    );
+    ("EnforcedInPart", message)
 }
 
 fn status_word(plan: &Plan) -> &'static str {

@@ -130,6 +130,13 @@ impl Observed {
         self.standing == Standing::Waiting && free && self.carriers.iter().all(|it| it.gates.is_empty())
     }
 
+    /// Whether it waits without our gate and was not let go by us: then a start would be written on it. A Deployment's pods
+    /// never have a gate, and a single pod does not say whose it is.
+    #[must_use]
+    pub fn came_ungated(&self) -> bool {
+        self.standing == Standing::Waiting && self.kind != "Pod" && !self.is_gated() && self.planned_start().is_none()
+    }
+
     /// The start that was written on it.
     #[must_use]
     pub fn planned_start(&self) -> Option<Timestamp> {

@@ -11,6 +11,8 @@ use crate::controller::rows::State;
 use crate::controller::settings::Patience;
 use crate::controller::turn::{self, Sight, Turn};
 use crate::controller::{events, stored, tenants};
+use crate::kueue::observed::Observed;
+use crate::names::{QueueName, WorkloadKey};
 use crate::units::Timestamp;
 
 impl Loop {
@@ -93,13 +95,17 @@ impl Loop {
                 plans_known: true,
                 since: self.since,
             };
-            let covered = seen.observed.iter().filter(|one| {
-                one.is_gated() && one.queue.as_ref().is_some_and(|queue| scope.covers(queue, &seen.snapshot))
-            });
+            let covers = |queue: &QueueName| scope.covers(queue, &seen.snapshot);
+            let covered: Vec<&Observed> =
+                seen.observed.iter().filter(|one| one.queue.as_ref().is_some_and(covers)).collect();
+            let mut ungated: Vec<WorkloadKey> =
+                covered.iter().filter(|one| one.came_ungated()).map(|one| one.key.clone()).collect();
+            ungated.sort();
             let standing = Standing {
                 now,
                 generation: plan.generation,
-                held: covered.count(),
+                held: covered.iter().filter(|one| one.is_gated()).count(),
+                ungated: &ungated,
                 stale: turn::is_stale(scope, &sight, patience),
                 before: self.plan_told.get(&plan.name).unwrap_or(&plan.status),
             };

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use serde_json::json;
 use stagger::units::Timestamp;
 
 use super::noon::played;
@@ -10,6 +11,31 @@ use super::{NOON, Stage};
 use crate::plane::Part;
 use crate::shared::alone_on_stage;
 use crate::wait::until;
+
+/// A job that came without a gate, as one does that was made before the webhook knew of the plan: the plan's status names
+/// it, until it is gone.
+async fn says_what_it_cannot_hold(stage: &Stage<'_>) {
+    let admin = &stage.plane.admin;
+    let mut loose = stage.job("loose", "orphaned", 2, 60);
+    loose["metadata"]["annotations"] = json!({});
+    admin.create(&loose).await.unwrap_or_else(|refused| panic!("{}", refused.message));
+    let applied = async || {
+        let plan = admin.get("stagger.dev/v1alpha1", "CapacityPlan", "", "orphaned").await.expect("there is a plan");
+        let conditions = plan["status"]["conditions"].as_array().cloned().unwrap_or_default();
+        conditions.into_iter().find(|one| one["type"] == "Applied").unwrap_or_default()
+    };
+    for (reason, named) in [("EnforcedInPart", true), ("Enforced", false)] {
+        until(&format!("the plan is {reason}"), Duration::from_secs(30), async || {
+            let told = applied().await;
+            let names = told["message"].as_str().is_some_and(|text| text.contains("orphaned/loose"));
+            if told["reason"] == reason && names == named { Ok(()) } else { Err(told.to_string()) }
+        })
+        .await;
+        if named {
+            admin.delete(&loose).await.expect("it is deleted");
+        }
+    }
+}
 
 #[test]
 fn without_a_controller_the_watchdog_lets_work_go_at_its_planned_start() {
@@ -31,6 +57,7 @@ fn without_a_controller_the_watchdog_lets_work_go_at_its_planned_start() {
             if told == 6 && running >= 2 { Ok(()) } else { Err(format!("{told} told, {running} running")) }
         })
         .await;
+        says_what_it_cannot_hold(&stage).await;
         stage.controller.kill();
         let flags = [
             "watchdog".to_owned(),

@@ -6,6 +6,7 @@ mod fake;
 mod learnt;
 mod observed;
 mod overdue;
+mod plan_status;
 mod released;
 mod rows;
 mod status;
