@@ -1,20 +1,25 @@
 //! Connections: how many there may be, how long each part may take, how they end.
 //!
 //! One at a time per connection, HTTP/1.1, kept open for the next request but not for ever, so that a new replica gets
-//! its share.
+//! its share. Who is to go elsewhere is told so in an answer: a client that sends into a connection which is closed at that
+//! moment loses its request, and the API server does not send a review twice.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use axum::http::HeaderValue;
+use axum::http::header::CONNECTION;
 use hyper::server::conn::http1;
+use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinSet;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 
 /// An API server keeps a handful; the rest is room for those who only hold connections. An idle one takes some 30 KB.
@@ -28,16 +33,16 @@ pub const PATIENT_UP_TO: usize = 512;
 struct Waits {
     /// A handshake takes milliseconds.
     handshake: Duration,
-    /// Between requests, and until a request's head is complete. The API server keeps idle connections for a while.
+    /// Between requests, and until a request's head is complete. The API server closes what is idle for 90 s: before us.
     head: Duration,
 }
 
-const PATIENT: Waits = Waits { handshake: Duration::from_secs(10), head: Duration::from_secs(90) };
+const PATIENT: Waits = Waits { handshake: Duration::from_secs(10), head: Duration::from_mins(2) };
 const CROWDED: Waits = Waits { handshake: Duration::from_secs(2), head: Duration::from_secs(5) };
 
 /// The API server's heads take a few hundred bytes.
 const HEAD_BYTES_MAX: usize = 16 * 1024;
-/// After this a connection is closed once its request is answered.
+/// After this a connection is closed with its next answer.
 const AGE_MAX: Duration = Duration::from_mins(5);
 /// What was begun is answered well within this.
 const DRAIN_MAX: Duration = Duration::from_secs(10);
@@ -46,7 +51,8 @@ const DRAIN_MAX: Duration = Duration::from_secs(10);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Phase {
     Serving,
-    /// Not ready any more, still answering: endpoints are removed later than the signal comes.
+    /// Not ready any more, still answering, and closing each connection with an answer: endpoints are removed later than the
+    /// signal comes.
     Leaving,
     /// No new connections; those that stand end with their answer.
     Stopping,
@@ -115,21 +121,35 @@ async fn answer<S>(stream: S, router: Router, mut phase: watch::Receiver<Phase>,
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
+    let begun = Instant::now();
+    let told = phase.clone();
+    let service = TowerToHyperService::new(router);
+    let service = service_fn(move |request| {
+        let answer = service.call(request);
+        // Asked when the answer is there: it may have taken a while.
+        let goes = {
+            let told = told.clone();
+            move || *told.borrow() >= Phase::Leaving || begun.elapsed() >= AGE_MAX
+        };
+        async move {
+            let mut answer = answer.await?;
+            if goes() {
+                answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+            }
+            Ok::<_, Infallible>(answer)
+        }
+    });
     let served = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(waits.head)
         .max_buf_size(HEAD_BYTES_MAX)
-        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
+        .serve_connection(TokioIo::new(stream), service);
     let mut served = std::pin::pin!(served);
-    let mut old = std::pin::pin!(sleep(AGE_MAX));
-    let mut ending = false;
-    loop {
-        tokio::select! {
-            // A client that breaks off is its own matter.
-            _ = served.as_mut() => return,
-            () = old.as_mut(), if !ending => ending = true,
-            () = stopped(&mut phase), if !ending => ending = true,
-        }
-        served.as_mut().graceful_shutdown();
+    tokio::select! {
+        // A client that breaks off is its own matter.
+        _ = served.as_mut() => return,
+        () = stopped(&mut phase) => served.as_mut().graceful_shutdown(),
     }
+    // What was begun is answered.
+    let _ended = served.await;
 }

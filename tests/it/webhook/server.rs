@@ -162,7 +162,12 @@ async fn leaving_answers_on_and_stopping_ends_with_the_last_answer() {
     running.webhook.learn(cluster(Mode::Protect));
     let mut kept = running.trusted().await;
     assert_eq!(post(&mut kept, review().as_bytes()).await.0, 200);
+    let mut idle = running.trusted().await;
+    assert_eq!(post(&mut idle, review().as_bytes()).await.0, 200);
     running.phase.send_replace(Phase::Leaving);
+    // What stands is told to go with its next answer, not cut while a request may be on its way.
+    assert_eq!(post(&mut idle, review().as_bytes()).await.0, 200);
+    assert_eq!(timeout(Duration::from_secs(10), idle.read(&mut [0; 1])).await.unwrap().unwrap_or(0), 0, "it is closed");
     assert_eq!(running.probe("/readyz").await.0, 503);
     assert_eq!(running.post(review().as_bytes()).await.0, 200, "endpoints are removed later than the signal comes");
     // A request that is under way when it stops is still answered.
