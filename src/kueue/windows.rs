@@ -129,7 +129,9 @@ impl Reader<'_> {
                 found
             }
             Err(faults) => {
-                faults.into_iter().for_each(|fault| self.refuse(fault));
+                for fault in faults {
+                    self.refuse(fault);
+                }
                 Vec::new()
             }
         }

@@ -42,9 +42,9 @@ const GRACE_MILLIS: u64 = 400;
 pub struct Asked<'c> {
     columns: &'c [Column],
     limits: Limits,
-    receiver: mpsc::Receiver<(Option<Vec<f64>>, Option<f64>)>,
-    /// What has come already; `None` inside: the thread has ended without an answer.
-    come: Option<Option<(Option<Vec<f64>>, Option<f64>)>>,
+    receiver: mpsc::Receiver<Found>,
+    /// What has come already.
+    come: Option<Found>,
 }
 
 impl Asked<'_> {
@@ -52,8 +52,9 @@ impl Asked<'_> {
     pub fn is_pending(&mut self) -> bool {
         if self.come.is_none() {
             self.come = match self.receiver.try_recv() {
-                Ok(answer) => Some(Some(answer)),
-                Err(mpsc::TryRecvError::Disconnected) => Some(None),
+                Ok(answer) => Some(answer),
+                // The thread has ended without an answer.
+                Err(mpsc::TryRecvError::Disconnected) => Some((None, None)),
                 Err(mpsc::TryRecvError::Empty) => None,
             };
         }
@@ -64,8 +65,8 @@ impl Asked<'_> {
     #[must_use]
     pub fn wait(mut self) -> Answer {
         let patience = Duration::from_millis(self.limits.millis.saturating_add(GRACE_MILLIS));
-        let come = self.come.take().unwrap_or_else(|| self.receiver.recv_timeout(patience).ok());
-        let Some((solution, bound)) = come else { return Answer { counts: None, bound: None } };
+        let come = self.come.take().or_else(|| self.receiver.recv_timeout(patience).ok());
+        let (solution, bound) = come.unwrap_or_default();
         let counts = solution.map(|values| {
             let rounded = values.iter().map(|value| rounded(*value));
             self.columns.iter().copied().zip(rounded).filter(|(_, count)| *count > 0).collect()
@@ -75,6 +76,7 @@ impl Asked<'_> {
 }
 
 /// Begins to minimize a program over the given columns, from a known solution.
+#[must_use]
 pub fn ask<'c>(
     program: &Program<'_>,
     columns: &'c [Column],

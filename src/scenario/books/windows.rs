@@ -27,7 +27,9 @@ pub(super) fn added(catalog: &Catalog<'_>, within: Window, findings: &mut Findin
             match rows(planned, within) {
                 Ok(rows) => found.extend(rows),
                 Err(faults) => {
-                    faults.iter().for_each(|fault| findings.push(refused(known.manifest, (at, planned), fault)))
+                    for fault in &faults {
+                        findings.push(refused(known.manifest, (at, planned), fault));
+                    }
                 }
             }
         }
