@@ -1,6 +1,6 @@
 //! What a new object gets: its tenant, and our gate where a plan enforces.
 
-use super::answer::{Decision, Outcome};
+use super::answer::{Decision, Operation, Outcome};
 use super::draft::Draft;
 use super::gate::{self, Gate};
 use super::kinds::{Kind, Role};
@@ -9,7 +9,9 @@ use super::review::{Request, metadata};
 use super::templates;
 use super::tenancy::{self, Attribution, By};
 use super::world::{Mode, World};
-use crate::api::keys::{AGENT_SESSION, ATTRIBUTION, GATES, PLAN, PLANNED_START, SLO, TENANT, TENANT_UID};
+use crate::api::keys::{
+    AGENT_SESSION, ATTRIBUTION, GATES, HELD, HELD_INACTIVE, PLAN, PLANNED_START, SLO, TENANT, TENANT_UID,
+};
 
 /// Answers the creation of a pod, a job or a Workload.
 #[must_use]
@@ -38,7 +40,12 @@ pub fn create(request: &Request<'_>, kind: &Kind, world: &World) -> Decision {
     if let Gate::Add { gates, .. } = &gate {
         draft.annotation(GATES, Some(gates));
     }
+    let inactive = matches!(gate, Gate::Inactive { .. });
+    draft.annotation(HELD, inactive.then_some(HELD_INACTIVE));
     decision.patch = draft.operations();
+    if gate == (Gate::Inactive { already: false }) {
+        decision.patch.push(Operation::Add { path: "/spec/active".to_owned(), value: false.into() });
+    }
     // 4. The templates of what nobody else made; its children take theirs from it.
     if meta.and_then(Metadata::controller).is_none() {
         for template in templates::find(object.spec, kind.templates) {
@@ -142,7 +149,7 @@ fn tell(
         decision.warn(&format!("{SLO}: there is no WorkloadSLO {promise} in namespace {} yet", &*request.namespace));
     }
     decision.outcome = match gate {
-        Gate::Add { .. } => Outcome::Gated,
+        Gate::Add { .. } | Gate::Inactive { already: false } => Outcome::Gated,
         _ if decision.patch.is_empty() => Outcome::Unchanged,
         _ => Outcome::Stamped,
     };

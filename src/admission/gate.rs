@@ -11,7 +11,8 @@ use super::review::Request;
 use super::templates;
 use super::world::World;
 use crate::api::keys::{
-    ELASTIC_JOB, GATE, GATES, MULTIKUEUE_ORIGIN, POD_GROUP, PREBUILT_WORKLOAD, QUEUE_NAME, SUSPENDING_PARENT,
+    ELASTIC_JOB, GATE, GATES, GROUP_WORKLOAD, HELD, HELD_INACTIVE, MULTIKUEUE_ORIGIN, POD_GROUP, PREBUILT_WORKLOAD,
+    QUEUE_NAME, SLICE_REPLACEMENT, SUSPENDING_PARENT,
 };
 
 /// The LocalQueue that Kueue gives to jobs that name none, where it exists.
@@ -38,8 +39,14 @@ pub enum Gate {
     ReleasedGroup,
     /// It was gated in its own cluster.
     Copy,
-    /// Kueue's feature is off.
+    /// Kueue ignores gates: what it makes of this is held instead, as it is made.
     Unsupported,
+    /// Kueue ignores gates, and what it makes of this cannot be told from a part of a queued owner: it is not held.
+    Loose,
+    /// Where Kueue ignores gates: the Workload is made inactive, under our mark, or has been.
+    Inactive { already: bool },
+    /// Its author made it inactive; that is not ours to change.
+    Deactivated,
 }
 
 impl Gate {
@@ -58,6 +65,9 @@ impl Gate {
             Self::ReleasedGroup => Some("released-group"),
             Self::Copy => Some("multikueue-copy"),
             Self::Unsupported => Some("unsupported"),
+            Self::Loose => Some("loose"),
+            Self::Inactive { .. } => Some("inactive"),
+            Self::Deactivated => Some("deactivated"),
         }
     }
 
@@ -67,9 +77,7 @@ impl Gate {
             Self::Stranded { queue } => {
                 Some(format!("no CapacityPlan in Enforce mode covers queue `{queue}`: nothing takes {GATE} away"))
             }
-            Self::Unsupported => {
-                Some("Kueue ignores admission gates here (AdmissionGatedBy is off): not held".to_owned())
-            }
+            Self::Loose => Some("Kueue ignores admission gates here (AdmissionGatedBy is off): not held".to_owned()),
             _ => None,
         }
     }
@@ -93,6 +101,9 @@ pub fn judge(request: &Request<'_>, kind: &Kind, object: &Object<'_>, world: &Wo
     if kind.role == Role::Serving {
         return Gate::Serving;
     }
+    if kind.role == Role::Workload && world.queues.gates_ignored {
+        return workload(request, object, meta, world);
+    }
     if is_child(request, kind, meta, world) {
         return Gate::Child;
     }
@@ -108,13 +119,35 @@ pub fn judge(request: &Request<'_>, kind: &Kind, object: &Object<'_>, world: &Wo
         return Gate::ReleasedGroup;
     }
     if world.queues.gates_ignored {
-        return Gate::Unsupported;
+        return if kind.role == Role::Pod && group.is_none() { Gate::Loose } else { Gate::Unsupported };
     }
     if present {
         return Gate::Present;
     }
     let gates = if written.trim().is_empty() { GATE.to_owned() } else { format!("{written},{GATE}") };
     Gate::Add { gates, elastic: meta.annotation(ELASTIC_JOB) == Some("true") }
+}
+
+/// Judges a Workload where Kueue ignores gates. Whatever was made of whom, it is new and holds no quota, so that making it
+/// inactive takes nothing from anybody. One that Kueue makes anew for the same object is held anew.
+fn workload(request: &Request<'_>, object: &Object<'_>, meta: &Metadata<'_>, world: &World) -> Gate {
+    if meta.label(MULTIKUEUE_ORIGIN).is_some() && world.trusted.is_multikueue(request) {
+        return Gate::Copy;
+    }
+    // The job that it is a part of runs.
+    if meta.annotation(SLICE_REPLACEMENT).is_some() && world.trusted.is_kueue(request) {
+        return Gate::Child;
+    }
+    // A single pod may be one of a Deployment, and its Workload does not say so.
+    let of_pod = meta.controller().is_some_and(|owner| owner.group().is_empty() && &*owner.kind == "Pod");
+    if of_pod && meta.annotation(GROUP_WORKLOAD) != Some("true") {
+        return Gate::Loose;
+    }
+    let marked = meta.annotation(HELD) == Some(HELD_INACTIVE);
+    match templates::flag(object.spec, "active") {
+        Some(false) if !marked => Gate::Deactivated,
+        active => Gate::Inactive { already: active == Some(false) },
+    }
 }
 
 /// Whether our gate is among those of an annotation's value.

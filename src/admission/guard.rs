@@ -11,7 +11,9 @@ use super::kinds::{Kind, Role};
 use super::object::{Metadata, Pairs};
 use super::review::{Request, Verb, metadata};
 use super::world::{Mode, World};
-use crate::api::keys::{GATE, GATES, PREFIX, PROTECTED_ANNOTATIONS, PROTECTED_LABELS, QUEUE_NAME, TENANT, TENANT_UID};
+use crate::api::keys::{
+    GATE, GATES, HELD, PREFIX, PROTECTED_ANNOTATIONS, PROTECTED_LABELS, QUEUE_NAME, TENANT, TENANT_UID,
+};
 
 const WHO: &str = "only stagger's controller may change it";
 
@@ -34,7 +36,8 @@ pub fn update(request: &Request<'_>, kind: &Kind, world: &World) -> Decision {
             (before, after) => complaints.push(complaint(key, before, after)),
         }
     }
-    for key in PROTECTED_ANNOTATIONS {
+    let releases = world.trusted.may_release(request);
+    for key in PROTECTED_ANNOTATIONS.into_iter().filter(|key| !(releases && *key == HELD)) {
         match (old.annotation(key), new.and_then(|new| new.annotation(key))) {
             (Some(kept), None) if !leaving => draft.annotation(key, Some(kept)),
             (before, after) if before == after => {}
@@ -140,7 +143,7 @@ fn passed_gate(
 ) -> Option<String> {
     // Kueue passes on what was released at the job.
     let passed_on = matches!(kind.role, Role::Workload | Role::Pod) && world.trusted.is_kueue(request);
-    if !is_held(old) || passed_on {
+    if !is_held(old) || passed_on || world.trusted.may_release(request) {
         return None;
     }
     if !is_held(new) {

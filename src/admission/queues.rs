@@ -38,7 +38,8 @@ pub struct Queues {
     pub plans: BTreeMap<String, CapacityPlanSpec>,
     /// By namespace and name.
     pub pod_groups: BTreeMap<(String, String), PodGroup>,
-    /// Kueue ignores gates (its feature is off): then none is added, for it would only pretend.
+    /// Kueue ignores gates (its feature is off): then none is added, for it would only pretend, and Workloads are made
+    /// inactive instead.
     pub gates_ignored: bool,
 }
 

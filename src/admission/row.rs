@@ -10,6 +10,7 @@ use super::tenancy::{Namespace, Tenant, TenantRef};
 use crate::api::capacity_plan::CapacityPlanSpec;
 use crate::api::keys::{GATES, POD_GROUP, TENANT, TENANT_UID};
 use crate::api::manifest::Manifest;
+use crate::api::status::GATES_HONOURED;
 use crate::api::{GROUP, capacity_plan, slo, tenant};
 use crate::failure::Finding;
 
@@ -23,7 +24,8 @@ pub enum Row {
     /// Shared with the directory, for there may be many.
     Namespace(Arc<Namespace>),
     Tenant(Tenant),
-    Plan(Box<CapacityPlanSpec>),
+    /// With whether the controller has found that Kueue ignores gates.
+    Plan(Box<CapacityPlanSpec>, bool),
     /// A WorkloadSLO is there; its name is all that counts.
     Promise,
     LocalQueue(LocalQueue),
@@ -61,7 +63,7 @@ pub fn row(object: &Manifest) -> Result<Option<Row>, Finding> {
     Ok(Some(match (object.group(), object.kind.as_str()) {
         ("", "Namespace") => Row::Namespace(Arc::new(namespace(object))),
         (GROUP, tenant::KIND) => Row::Tenant(read_tenant(object)?),
-        (GROUP, capacity_plan::KIND) => Row::Plan(Box::new(object.decode("/spec")?)),
+        (GROUP, capacity_plan::KIND) => Row::Plan(Box::new(object.decode("/spec")?), gates_ignored(object)),
         (GROUP, slo::KIND) => Row::Promise,
         (KUEUE, "LocalQueue") => {
             let cluster_queue = text(object, &["/spec/clusterQueue"]).unwrap_or_default();
@@ -73,6 +75,12 @@ pub fn row(object: &Manifest) -> Result<Option<Row>, Finding> {
         (KUEUE, "Cohort") => Row::Cohort(text(object, &["/spec/parentName", "/spec/parent"])),
         _ => return Ok(live(object)),
     }))
+}
+
+/// What the controller has told of Kueue's gates; nothing told is nothing known, and gates are tried.
+fn gates_ignored(plan: &Manifest) -> bool {
+    let conditions = plan.at("/status/conditions").and_then(|list| list.as_array()).into_iter().flatten();
+    conditions.clone().any(|one| one["type"] == GATES_HONOURED && one["status"] == "False")
 }
 
 /// The first of these fields that is not empty. Kueue renamed some between versions.

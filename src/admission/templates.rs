@@ -142,3 +142,9 @@ pub fn child<'a>(value: &'a RawValue, key: &str) -> Option<&'a RawValue> {
 pub fn text<'a>(value: Option<&'a RawValue>, key: &str) -> Option<Text<'a>> {
     serde_json::from_str(child(value?, key)?.get()).ok()
 }
+
+/// Whether one key of an object says yes or no.
+#[must_use]
+pub fn flag(value: Option<&RawValue>, key: &str) -> Option<bool> {
+    serde_json::from_str(child(value?, key)?.get()).ok()
+}

@@ -40,6 +40,8 @@ pub struct World {
 pub struct Trusted {
     /// May write stamps and plans, and release gates: our controller.
     pub stampers: BTreeSet<String>,
+    /// May release gates and nothing more: our watchdog.
+    pub releasers: BTreeSet<String>,
     /// The same for whole groups: a break-glass group.
     pub stamper_groups: BTreeSet<String>,
     /// Make pods and jobs on behalf of an owner. Their owner references are believed.
@@ -88,6 +90,7 @@ impl Default for Trusted {
         controllers.insert(kueue.clone());
         Self {
             stampers: one(service_account("stagger-system", "stagger-controller")),
+            releasers: one(service_account("stagger-system", "stagger-watchdog")),
             stamper_groups: one("system:masters".to_owned()),
             controllers,
             kueue: one(kueue),
@@ -101,6 +104,11 @@ impl Trusted {
     pub fn may_stamp(&self, request: &Request<'_>) -> bool {
         let listed = |group: &Text<'_>| self.stamper_groups.contains(&**group);
         self.stampers.contains(&*request.user_info.username) || request.groups().iter().any(listed)
+    }
+
+    #[must_use]
+    pub fn may_release(&self, request: &Request<'_>) -> bool {
+        self.releasers.contains(&*request.user_info.username) || self.may_stamp(request)
     }
 
     #[must_use]

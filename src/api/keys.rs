@@ -17,16 +17,23 @@ pub const SLO: &str = "stagger.dev/slo";
 pub const PLANNED_START: &str = "stagger.dev/planned-start";
 /// Annotation: the plan that says so.
 pub const PLAN: &str = "stagger.dev/plan";
+/// Annotation on a Workload: we hold it through `spec.active`, because Kueue ignores gates. Without it nobody of ours ever
+/// activates a Workload.
+pub const HELD: &str = "stagger.dev/held";
+/// Its value.
+pub const HELD_INACTIVE: &str = "inactive";
 /// Annotation: why an object carries no plain tenant: `ambiguous` or `fallback`.
 pub const ATTRIBUTION: &str = "stagger.dev/attribution";
 
 /// Labels that only stagger writes.
 pub const PROTECTED_LABELS: [&str; 3] = [TENANT, TENANT_UID, AGENT_SESSION];
 /// Annotations that only stagger writes.
-pub const PROTECTED_ANNOTATIONS: [&str; 3] = [PLANNED_START, PLAN, ATTRIBUTION];
+pub const PROTECTED_ANNOTATIONS: [&str; 4] = [PLANNED_START, PLAN, ATTRIBUTION, HELD];
 
 /// Kueue's annotation with the names, separated by commas, of all gates that hold a workload.
 pub const GATES: &str = "kueue.x-k8s.io/admission-gated-by";
+/// How Kueue refuses a list of gates with an empty name. It does so only where it reads gates, which is how one learns that.
+pub const GATES_REFUSAL: &str = "cannot contain empty gate names";
 /// Our gate among them.
 pub const GATE: &str = "stagger.dev/planner";
 
@@ -40,5 +47,9 @@ pub const POD_GROUP: &str = "kueue.x-k8s.io/pod-group-name";
 pub const SUSPENDING_PARENT: &str = "kueue.x-k8s.io/pod-suspending-parent";
 /// Label on the copies that MultiKueue makes in worker clusters.
 pub const MULTIKUEUE_ORIGIN: &str = "kueue.x-k8s.io/multikueue-origin";
+/// Annotation on the Workload of a group of pods.
+pub const GROUP_WORKLOAD: &str = "kueue.x-k8s.io/is-group-workload";
+/// Annotation on the Workload that takes the place of another while its job changes its size.
+pub const SLICE_REPLACEMENT: &str = "kueue.x-k8s.io/workload-slice-replacement-for";
 /// Annotation of jobs that may change their size while they run.
 pub const ELASTIC_JOB: &str = "kueue.x-k8s.io/elastic-job";

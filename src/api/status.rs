@@ -32,6 +32,10 @@ pub struct Condition {
     pub observed_generation: Option<i64>,
 }
 
+/// A CapacityPlan's condition: whether Kueue reads gates. While it is false, work is held through its Workload's
+/// `spec.active`.
+pub const GATES_HONOURED: &str = "GatesHonoured";
+
 /// A judgement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum ConditionStatus {
@@ -118,7 +122,7 @@ pub struct RateCardStatus {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CapacityPlanStatus {
-    /// Solved, Applied, Stale, Infeasible.
+    /// Solved, Applied, GatesHonoured, Stale, Infeasible.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 16))]
     pub conditions: Vec<Condition>,

@@ -17,7 +17,7 @@ use crate::api::{GROUP, VERSION};
 use crate::cluster::lease::Leadership;
 use crate::cluster::{CALL_MAX, Cluster, ClusterError, Kind, within};
 use crate::kueue::observed::Carrier;
-use crate::kueue::release::{Order, Target, Told, annotation};
+use crate::kueue::release::{Order, Target, Told, annotation, is_marked};
 
 /// Writes at once. The API server gives a client its share; more would only wait there.
 const AT_ONCE: usize = 32;
@@ -74,14 +74,24 @@ pub async fn release(cluster: &Cluster, orders: Vec<Order>, fence: &Fence) -> Ve
     stream::iter(orders.into_iter().map(one)).buffered(AT_ONCE).collect().await
 }
 
-/// Takes our gate off one object, and writes the start that it is let go for.
+/// Takes our hold off one object, and writes the start that it is let go for.
 pub async fn let_go(cluster: &Cluster, target: &Target, told: Option<&Told>, fence: &Fence) -> Ended {
     let Some(api) = api_of(&target.api_version, &target.kind) else { return Ended::Changed };
     if !fence.holds() {
         return Ended::Fenced;
     }
     let objects: Api<DynamicObject> = Api::namespaced_with(cluster.client.clone(), &target.namespace, &api);
-    stepwise(&objects, &target.name, target.patch(told), &resource(&api)).await
+    match (target.patch(told), told) {
+        (Some(steps), _) => stepwise(&objects, &target.name, steps, &resource(&api)).await,
+        (None, Some(told)) => merge(&objects, &target.name, &note(&target.uid, told), &resource(&api)).await,
+        (None, None) => Ended::Done,
+    }
+}
+
+/// A merge patch that writes a start, where no hold on the object itself is to be tested.
+fn note(uid: &str, told: &Told) -> Value {
+    let annotations = json!({keys::PLANNED_START: told.start, keys::PLAN: told.plan});
+    json!({"metadata": {"uid": uid, "annotations": annotations}})
 }
 
 /// How API servers word a `test` of a JSON patch that does not hold; newer ones do not say more than the second.
@@ -97,20 +107,19 @@ pub struct Note {
 }
 
 impl Note {
-    /// A JSON patch that fails where the gate has gone since: what was let go keeps the start that it was let go for,
+    /// A JSON patch that fails where the hold has gone since: what was let go keeps the start that it was let go for,
     /// also when a plan is told that was made a moment before. `None`: no gate holds it.
     #[must_use]
     pub fn steps(&self) -> Option<Value> {
-        if !self.carrier.is_gated() {
-            return None;
-        }
+        let held = match &self.carrier {
+            carrier if carrier.inactive => is_marked(),
+            carrier if carrier.is_gated() => {
+                json!({"op": "test", "path": annotation(keys::GATES), "value": carrier.gates})
+            }
+            _ => return None,
+        };
         let [start, plan] = self.told.steps();
-        Some(json!([
-            {"op": "test", "path": "/metadata/uid", "value": self.carrier.uid},
-            {"op": "test", "path": annotation(keys::GATES), "value": self.carrier.gates},
-            start,
-            plan,
-        ]))
+        Some(json!([{"op": "test", "path": "/metadata/uid", "value": self.carrier.uid}, held, start, plan]))
     }
 }
 
@@ -125,10 +134,7 @@ pub async fn annotate(cluster: &Cluster, notes: Vec<Note>, fence: &Fence) -> Vec
         let ended = match note.steps() {
             Some(steps) => stepwise(&objects, &note.carrier.name, steps, &resource(&api)).await,
             None => {
-                let patch = json!({"metadata": {
-                    "uid": note.carrier.uid,
-                    "annotations": {keys::PLANNED_START: note.told.start, keys::PLAN: note.told.plan},
-                }});
+                let patch = self::note(&note.carrier.uid, &note.told);
                 merge(&objects, &note.carrier.name, &patch, &resource(&api)).await
             }
         };

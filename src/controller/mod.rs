@@ -14,6 +14,7 @@ pub mod adherence;
 pub mod changes;
 pub mod configuration;
 pub mod events;
+pub mod gates;
 pub mod kinds;
 pub mod learnt;
 pub mod metrics;

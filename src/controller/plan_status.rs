@@ -3,11 +3,12 @@
 //! Pure, like `slo_status`.
 
 use super::changes;
+use super::gates::Gates;
 use super::planning::Planned;
 use super::scope::Scope;
 use super::slo_status::{condition, kept};
 use crate::api::capacity_plan::Mode;
-use crate::api::status::{CapacityPlanStatus, Condition, ConditionStatus, PlanFigures};
+use crate::api::status::{CapacityPlanStatus, Condition, ConditionStatus, GATES_HONOURED, PlanFigures};
 use crate::api::written::{Duration, Percent};
 use crate::names::WorkloadKey;
 use crate::plan::proposal::{Plan, Status};
@@ -18,10 +19,12 @@ use crate::units::Timestamp;
 pub struct Standing<'a> {
     pub now: Timestamp,
     pub generation: Option<i64>,
-    /// Work in its scope that our gate holds.
+    /// Work in its scope that we hold.
     pub held: usize,
     /// Work in its scope that waits and was neither held nor let go by us; ascending by key.
     pub ungated: &'a [WorkloadKey],
+    /// What Kueue does with gates.
+    pub gates: &'a Gates,
     /// Whether the plan is too old to go by.
     pub stale: bool,
     pub before: &'a CapacityPlanStatus,
@@ -57,6 +60,18 @@ pub fn plan_status(scope: &Scope, standing: Standing<'_>) -> CapacityPlanStatus 
             tell("Applied", ConditionStatus::True, reason, &message);
         }
     }
+    let (status, reason, message) = match standing.gates {
+        Gates::Honoured => (ConditionStatus::True, "Read", "Kueue reads gates: work is held by one"),
+        Gates::Ignored => (
+            ConditionStatus::False,
+            "FeatureOff",
+            "Kueue ignores gates (AdmissionGatedBy is off): work is held through its Workload's spec.active, and single \
+             pods are not held",
+        ),
+        Gates::Unasked => (ConditionStatus::Unknown, "NotAsked", "Kueue has not been asked yet whether it reads gates"),
+        Gates::Unknown(why) => (ConditionStatus::Unknown, "NoAnswer", why.as_str()),
+    };
+    tell(GATES_HONOURED, status, reason, message);
     let (stale, reason, message) = match (standing.stale, &scope.failed) {
         (true, Some((_, why))) => (ConditionStatus::True, "PlanningFails", why.as_str()),
         (true, None) => (ConditionStatus::True, "NoPlan", "no plan has been made for too long"),

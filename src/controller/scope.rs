@@ -11,7 +11,7 @@ use super::planning::{Planned, Request};
 use super::settings::{Patience, Settings};
 use crate::api::capacity_plan::{CapacityPlanSpec, Mode};
 use crate::api::manifest::Manifest;
-use crate::kueue::observed::{Carrier, Observed, Standing, by_key};
+use crate::kueue::observed::{Observed, Standing, by_key};
 use crate::kueue::release::{Trouble, TroubleKind};
 use crate::kueue::{self, Assembled, Given, Outrun};
 use crate::names::{QueueName, WorkloadKey};
@@ -35,6 +35,8 @@ pub struct Scope {
     pub held_since: BTreeMap<WorkloadKey, Timestamp>,
     /// Work that was let go and does not start.
     pub troubles: Vec<Trouble>,
+    /// Kueue ignores gates, as far as is known.
+    pub gates_ignored: bool,
     /// The choices have changed since the last plan.
     pub changed: bool,
     /// When planning was last begun.
@@ -54,6 +56,7 @@ impl Scope {
         given.default_horizon = settings.horizon;
         given.overrides.time_zone = Some(settings.zone);
         given.capacity_plan.clone_from(&self.name);
+        given.gates_ignored = self.gates_ignored;
         given.outrun = Outrun::AsLongAgain(settings.patience().overrun);
         kueue::assemble(rows, &given)
     }
@@ -98,7 +101,7 @@ impl Scope {
 
     /// Notes since when things have been as they are.
     pub fn note(&mut self, observed: &BTreeMap<WorkloadKey, &Observed>, now: Timestamp) {
-        let loose = |one: &&Observed| one.standing == Standing::Waiting && !one.carriers.iter().any(Carrier::is_gated);
+        let loose = |one: &&Observed| one.standing == Standing::Waiting && one.is_free();
         let loose: BTreeSet<&WorkloadKey> = observed.iter().filter(|(_, one)| loose(one)).map(|(key, _)| key).collect();
         self.loose_since.retain(|key, _| loose.contains(key));
         for key in loose {

@@ -1,4 +1,4 @@
-//! Every gate of ours in the cluster, found by listing: for who has no watches and no plan.
+//! Everything that we hold in the cluster, found by listing: for who has no watches and no plan.
 //!
 //! The watchdog and the uninstaller share it. Objects are read page by page and only their metadata is kept, so that it
 //! works when nothing else does and costs little.
@@ -14,10 +14,10 @@ use crate::api::keys;
 use crate::calendar;
 use crate::cluster::{Cluster, ClusterError, Kind};
 use crate::kueue::observed::holds;
-use crate::kueue::release::Target;
+use crate::kueue::release::{Hold, Target};
 use crate::units::Timestamp;
 
-/// One object that our gate holds.
+/// One object that we hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gated {
     pub target: Target,
@@ -26,20 +26,22 @@ pub struct Gated {
     pub created: Option<Timestamp>,
 }
 
-/// Everything our gate holds, by planned start, then age; and what could not be listed.
+/// Everything that we hold, by planned start, then age; and what could not be listed.
 ///
-/// A Workload whose object is among them is left out: Kueue passes the object's release on. One that stands alone, or
-/// whose object is free already, is not.
+/// A Workload whose gated object is among them is left out: Kueue passes the object's release on. One that stands alone,
+/// whose object is free already, or that is inactive by our doing, is not.
 pub async fn sweep(cluster: &Cluster) -> (Vec<Gated>, Vec<ClusterError>) {
     let (mut found, mut failed) = (Vec::new(), Vec::new());
     let mut owners: BTreeSet<String> = BTreeSet::new();
     for kind in KINDS.iter().filter(|kind| kind.queued && kind.kind != "CronJob") {
         match list(cluster, kind).await {
             Ok(listed) => {
-                for (object, api) in listed {
-                    let Some(gated) = gated(&object, &api) else { continue };
+                for (object, hold, api) in listed {
+                    let gated = gated(&object, hold, &api);
                     let refers = object.metadata.owner_references.iter().flatten();
-                    let owned = kind.kind == "Workload" && refers.into_iter().any(|it| owners.contains(&it.uid));
+                    let owned = kind.kind == "Workload"
+                        && gated.target.hold != Hold::Inactive
+                        && refers.into_iter().any(|it| owners.contains(&it.uid));
                     owners.insert(gated.target.uid.clone());
                     if !owned {
                         found.push(gated);
@@ -58,13 +60,15 @@ fn order(gated: &Gated) -> (bool, Option<Timestamp>, Option<Timestamp>, &str, &s
     (gated.planned.is_none(), gated.planned, gated.created, &target.namespace, &target.name)
 }
 
-async fn list(cluster: &Cluster, kind: &Watched) -> Result<Vec<(DynamicObject, ApiResource)>, ClusterError> {
+type Found = (DynamicObject, Hold, ApiResource);
+
+async fn list(cluster: &Cluster, kind: &Watched) -> Result<Vec<Found>, ClusterError> {
     for version in 0..kind.versions.len() {
         let api = kind.api(version);
         let mut all = Vec::new();
         let take = |object: DynamicObject| {
-            if is_gated(&object) {
-                all.push((DynamicObject { data: serde_json::Value::Null, ..object }, api.clone()));
+            if let Some(hold) = hold(&object, kind) {
+                all.push((DynamicObject { data: serde_json::Value::Null, ..object }, hold, api.clone()));
             }
         };
         match pages(cluster, kind, &api, take).await {
@@ -81,24 +85,31 @@ fn annotation<'o>(object: &'o DynamicObject, key: &str) -> Option<&'o str> {
     object.metadata.annotations.as_ref()?.get(key).map(String::as_str)
 }
 
-fn is_gated(object: &DynamicObject) -> bool {
-    annotation(object, keys::GATES).is_some_and(holds)
+/// How we hold an object, if we do. A Workload that we made inactive waits for that alone: where Kueue ignores gates, one
+/// that it carries says nothing.
+fn hold(object: &DynamicObject, kind: &Watched) -> Option<Hold> {
+    let inactive = kind.kind == "Workload"
+        && annotation(object, keys::HELD).is_some()
+        && object.data.pointer("/spec/active") == Some(&serde_json::Value::Bool(false));
+    if inactive {
+        return Some(Hold::Inactive);
+    }
+    annotation(object, keys::GATES).filter(|gates| holds(gates)).map(|gates| Hold::Gate(gates.to_owned()))
 }
 
-fn gated(object: &DynamicObject, api: &ApiResource) -> Option<Gated> {
-    let gates = annotation(object, keys::GATES).filter(|gates| holds(gates))?;
+fn gated(object: &DynamicObject, hold: Hold, api: &ApiResource) -> Gated {
     let metadata = &object.metadata;
     let created = metadata.creation_timestamp.as_ref().map(|time| Timestamp(time.0.as_second()));
-    Some(Gated {
+    Gated {
         target: Target {
             api_version: api.api_version.clone(),
             kind: api.kind.clone(),
             namespace: metadata.namespace.clone().unwrap_or_default(),
             name: metadata.name.clone().unwrap_or_default(),
             uid: metadata.uid.clone().unwrap_or_default(),
-            gates: gates.to_owned(),
+            hold,
         },
         planned: annotation(object, keys::PLANNED_START).and_then(|text| calendar::parse_instant(text).ok()),
         created,
-    })
+    }
 }

@@ -121,8 +121,10 @@ fn not_enforced(seen: &[Seen<'_>], observed: &BTreeMap<WorkloadKey, &Observed>, 
         let Some(queue) = &one.queue else { continue };
         let covers = |seen: &Seen<'_>| seen.scope.enforces() && seen.scope.covers(queue, &seen.assembled.snapshot);
         if !seen.iter().any(covers) {
-            let (planned, cause) = (one.planned_start(), Cause::NotEnforced);
-            turn.orders.push(Order { key: key.clone(), targets: targets(one), planned, told: None, cause });
+            let (targets, planned, cause) = (targets(one), one.planned_start(), Cause::NotEnforced);
+            if !targets.is_empty() {
+                turn.orders.push(Order { key: key.clone(), targets, planned, told: None, cause });
+            }
         }
     }
 }
@@ -153,9 +155,9 @@ fn enforce(
     let Some(planned) = planned else {
         for (key, cause) in forced {
             let Some(one) = observed.get(&key).filter(|one| one.is_gated()) else { continue };
-            if done.insert(key.clone()) {
-                let planned = one.planned_start();
-                turn.orders.push(Order { targets: targets(one), planned, told: None, key, cause });
+            let (targets, planned) = (targets(one), one.planned_start());
+            if !targets.is_empty() && done.insert(key.clone()) {
+                turn.orders.push(Order { targets, planned, told: None, key, cause });
             }
         }
         return;
@@ -239,17 +241,19 @@ fn notes(seen: &[Seen<'_>], sight: &Sight<'_>, held: &BTreeMap<WorkloadKey, Stri
                 continue;
             }
             // What was let go keeps the start that it was let go for, also while Kueue has not passed that on to its
-            // Workload. Of work whose Workload was made beforehand, the gate stands there alone.
-            let gated = |carrier: &Carrier| carrier.is_gated() || (one.is_prebuilt() && one.is_gated());
+            // Workload. Of work whose Workload was made beforehand or is inactive, the hold stands there alone.
+            let elsewhere = one.is_inactive() || (one.is_prebuilt() && one.is_gated());
+            let gated = |carrier: &Carrier| elsewhere || (carrier.is_gated() && !one.gates_ignored);
             let wanted = |carrier: &Carrier| !seen.scope.enforces() || gated(carrier);
             let start = calendar::rfc3339(release.start, settings.zone);
             let differs = |carrier: &Carrier| carrier.planned_start.as_deref() != Some(start.as_str());
-            let stale = one.carriers.iter().filter(|carrier| wanted(carrier) && differs(carrier));
-            notes.extend(stale.map(|carrier| {
-                (
-                    release.start,
-                    Note { carrier: carrier.clone(), told: Told { start: start.clone(), plan: plan.clone() } },
-                )
+            // Who lets it go when nobody leads looks at the inactive Workload alone.
+            let inactive = one.inactive_carrier();
+            let others = one.carriers.iter().filter(|it| inactive.as_ref().is_none_or(|its| its.uid != it.uid));
+            let all = others.chain(&inactive);
+            notes.extend(all.filter(|carrier| wanted(carrier) && differs(carrier)).map(|carrier| {
+                let told = Told { start: start.clone(), plan: plan.clone() };
+                (release.start, Note { carrier: carrier.clone(), told })
             }));
         }
     }

@@ -31,6 +31,8 @@ pub struct Facts {
     pub kueue_group: Answer,
     pub kueue_deployment: Answer,
     pub probe: Probe,
+    /// The list of CapacityPlans, in whose status the controller says how it holds work.
+    pub plans: Answer,
     pub mutating: Answer,
     pub validating: Answer,
     /// The version in which the API server has MutatingAdmissionPolicies, if it has them.

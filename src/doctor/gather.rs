@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use super::facts::{Answer, Facts, Probe};
 use crate::admission::certificates::{LEASE, stored};
 use crate::admission::policy::{MUTATING, NAMESPACE, POLICIES, SERVICE, STAMPING, STAMPING_VERSIONS, VALIDATING};
-use crate::api::keys::GATES;
-use crate::api::{GROUP, crd};
+use crate::api::keys::{GATES, GATES_REFUSAL};
+use crate::api::{GROUP, VERSION, crd};
 use crate::cluster::{CALL_MAX, Cluster, ClusterError, Kind, get, within};
 
 /// The leases of our processes.
@@ -15,9 +15,6 @@ pub(super) const LEASES: [&str; 2] = ["stagger-controller", LEASE];
 
 const GROUP_OF_ADMISSION: &str = "/apis/admissionregistration.k8s.io";
 const STAMPING_PLURAL: &str = "mutatingadmissionpolicies";
-
-/// Kueue's own refusal of a gate without a name.
-const REFUSAL: &str = "cannot contain empty gate names";
 
 /// Asks everything. `namespace`: where the dry run of a Job is tried.
 ///
@@ -41,6 +38,7 @@ pub async fn gather(cluster: &Cluster, namespace: &str) -> Result<Facts, Cluster
         kueue_group: get(client, &format!("/apis/{}", crate::admission::KUEUE)).await,
         kueue_deployment: get(client, &deployment("kueue-system", "kueue-controller-manager")).await,
         probe: probe(client, namespace).await,
+        plans: get(client, &format!("/apis/{GROUP}/{VERSION}/capacityplans")).await,
         mutating: get(client, &format!("{registration}/mutatingwebhookconfigurations/{MUTATING}")).await,
         validating: get(client, &format!("{registration}/validatingwebhookconfigurations/{VALIDATING}")).await,
         stamping_version,
@@ -110,7 +108,7 @@ async fn probe(client: &Client, namespace: &str) -> Probe {
     };
     match within(CALL_MAX, "create", "jobs (as a dry run)", client.request::<Value>(request)).await {
         Ok(_) => Probe::Accepted,
-        Err(error) if error.message.contains(REFUSAL) => Probe::Refused,
+        Err(error) if error.message.contains(GATES_REFUSAL) => Probe::Refused,
         Err(error) if error.kind == Kind::NotFound => {
             Probe::Unknown(format!("there is no namespace {namespace} to try a Job in"))
         }

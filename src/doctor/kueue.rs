@@ -3,6 +3,7 @@
 use super::examine::version;
 use super::facts::{Facts, Probe};
 use super::{Check, Status};
+use crate::api::status::GATES_HONOURED;
 
 /// The first release with gates.
 const LEAST: (u64, u64) = (0, 17);
@@ -55,7 +56,12 @@ fn gates(facts: &Facts) -> Check {
         Probe::Accepted => {
             let newer = image_tag(facts).and_then(|tag| version(&tag)).is_some_and(|release| release >= DEFAULT_ON);
             let how = if newer { "do not turn it off" } else { "it is off by default before Kueue 0.19" };
-            Check::new(NAME, Status::Warning, "Kueue ignores admission gates: nothing is held until its planned start")
+            let told = if holds_otherwise(facts) {
+                "Kueue ignores admission gates: work is held through its Workload's spec.active, single pods are not held"
+            } else {
+                "Kueue ignores admission gates: nothing is held until its planned start"
+            };
+            Check::new(NAME, Status::Warning, told)
                 .action(format!("set featureGates.AdmissionGatedBy to true in Kueue's configuration; {how}"))
         }
         Probe::Unknown(why) => {
@@ -63,4 +69,11 @@ fn gates(facts: &Facts) -> Check {
                 .action("give -n NAMESPACE with a namespace in which you may create Jobs; nothing is created")
         }
     }
+}
+
+/// Whether the controller has found the same and says that it holds work without gates.
+fn holds_otherwise(facts: &Facts) -> bool {
+    let plans = facts.plans.as_ref().ok().and_then(Option::as_ref).and_then(|list| list["items"].as_array());
+    let conditions = plans.into_iter().flatten().filter_map(|plan| plan["status"]["conditions"].as_array()).flatten();
+    conditions.into_iter().any(|one| one["type"] == GATES_HONOURED && one["status"] == "False")
 }

@@ -39,6 +39,8 @@ pub struct Given {
     pub outrun: Outrun,
     /// More capacity may come than any queue has today: work that is too large for today's quota is kept and planned for.
     pub may_grow: bool,
+    /// Kueue ignores gates (its feature is off): what carries one is not held by it.
+    pub gates_ignored: bool,
 }
 
 /// How long work is taken to run on that has outlasted its p90.
@@ -80,6 +82,7 @@ impl Given {
             previous: Vec::new(),
             outrun: Outrun::ToHorizon,
             may_grow: false,
+            gates_ignored: false,
         }
     }
 }
@@ -91,6 +94,7 @@ pub struct Frame {
     pub horizon_end: Timestamp,
     pub zone: Tz,
     pub outrun: Outrun,
+    pub gates_ignored: bool,
 }
 
 /// Now, the end of the horizon and the zone.
@@ -133,6 +137,7 @@ pub fn frame(
         horizon_end: now + horizon.min(HORIZON_MAX),
         zone: given.overrides.time_zone.or(zone).unwrap_or(chrono_tz::UTC),
         outrun: given.outrun,
+        gates_ignored: given.gates_ignored,
     }
 }
 

@@ -36,6 +36,8 @@ pub struct Observed {
     pub carriers: Vec<Carrier>,
     pub workload: Option<WorkloadState>,
     pub standing: Standing,
+    /// Kueue ignores gates here (its feature is off), so that only an inactive Workload is held.
+    pub gates_ignored: bool,
 }
 
 /// An object that may carry our gate.
@@ -51,6 +53,8 @@ pub struct Carrier {
     pub planned_start: Option<String>,
     /// It names a Workload that was made beforehand, so that Kueue reads no gate from it.
     pub prebuilt: bool,
+    /// It is a Workload that we hold through `spec.active`.
+    pub inactive: bool,
 }
 
 /// What Kueue's Workload says.
@@ -64,6 +68,8 @@ pub struct WorkloadState {
     pub planned_start: Option<String>,
     /// `spec.active`.
     pub active: bool,
+    /// It carries our mark: we have held it through `spec.active`.
+    pub marked: bool,
     /// Since when it holds quota.
     pub reserved: Option<Timestamp>,
     /// Since when it is admitted; it stays after the end.
@@ -106,23 +112,68 @@ impl Observed {
         WorkloadKey::new(self.key.namespace(), &format!("{}.{}", self.key.name(), self.kind.to_lowercase()))
     }
 
-    /// Whether our gate holds it, on the object or on the Workload.
+    /// Whether we hold it: by our gate on the object or on the Workload, or through `spec.active`.
     #[must_use]
     pub fn is_gated(&self) -> bool {
-        self.carriers.iter().any(Carrier::is_gated) || self.workload.as_ref().is_some_and(|it| holds(&it.gates))
+        let by_gate =
+            || self.carriers.iter().any(Carrier::is_gated) || self.workload.as_ref().is_some_and(|it| holds(&it.gates));
+        self.is_inactive() || if self.gates_ignored { self.is_awaited() } else { by_gate() }
+    }
+
+    /// Whether its Workload is inactive because we have made it so.
+    #[must_use]
+    pub fn is_inactive(&self) -> bool {
+        self.workload.as_ref().is_some_and(WorkloadState::is_held)
+    }
+
+    /// Its Workload as something to write on, where we have made that inactive.
+    #[must_use]
+    pub fn inactive_carrier(&self) -> Option<Carrier> {
+        let workload = self.workload.as_ref().filter(|it| it.is_held())?;
+        Some(Carrier {
+            api_version: workload.api_version.clone(),
+            kind: "Workload".to_owned(),
+            namespace: self.key.namespace().to_owned(),
+            name: workload.name.clone(),
+            uid: workload.uid.clone(),
+            gates: workload.gates.clone(),
+            planned_start: workload.planned_start.clone(),
+            prebuilt: false,
+            inactive: true,
+        })
+    }
+
+    /// Where gates are ignored: whether Kueue has yet to make its Workload, which is held as it is made.
+    fn is_awaited(&self) -> bool {
+        self.workload.is_none() && self.kind != "Pod" && self.standing == Standing::Waiting
+    }
+
+    /// Whether nothing of ours is left on its objects; a gate may still be on its Workload.
+    #[must_use]
+    pub fn is_free(&self) -> bool {
+        let gated = if self.gates_ignored { self.is_awaited() } else { self.carriers.iter().any(Carrier::is_gated) };
+        !gated && !self.is_inactive()
     }
 
     /// Whether its Workload is kept out of Kueue's queue by any gate, ours or another's.
     #[must_use]
     pub fn is_held_back(&self) -> bool {
-        let gated = self.workload.as_ref().is_some_and(|it| !it.gates.is_empty() || !it.active);
-        gated || self.carriers.iter().any(|it| !it.gates.is_empty())
+        let inactive = self.workload.as_ref().is_some_and(|it| !it.active);
+        if self.gates_ignored {
+            return inactive || self.is_awaited();
+        }
+        let gated = self.workload.as_ref().is_some_and(|it| !it.gates.is_empty());
+        inactive || gated || self.carriers.iter().any(|it| !it.gates.is_empty())
     }
 
     /// Whether nothing holds it any more but the moment that Kueue needs: its objects are free, and its Workload is not made
     /// yet, is free too, or carries only our gate, which Kueue is about to take off.
     #[must_use]
     pub fn is_let_go(&self) -> bool {
+        if self.gates_ignored {
+            let active = self.workload.as_ref().map_or(!self.is_awaited(), |it| it.active);
+            return self.standing == Standing::Waiting && active;
+        }
         let free = self.workload.as_ref().is_none_or(|it| {
             let passing = !self.is_prebuilt() && it.gates.split(',').all(|gate| gate.trim() == keys::GATE);
             it.active && (it.gates.is_empty() || passing)
@@ -137,11 +188,11 @@ impl Observed {
         self.standing == Standing::Waiting && self.kind != "Pod" && !self.is_gated() && self.planned_start().is_none()
     }
 
-    /// The start that was written on it.
+    /// The start that was written on it. Where the Workload has one it was let go there.
     #[must_use]
     pub fn planned_start(&self) -> Option<Timestamp> {
         let of_workload = self.workload.as_ref().and_then(|it| it.planned_start.as_deref());
-        let written = self.carriers.iter().find_map(|it| it.planned_start.as_deref()).or(of_workload)?;
+        let written = of_workload.or_else(|| self.carriers.iter().find_map(|it| it.planned_start.as_deref()))?;
         calendar::parse_instant(written).ok()
     }
 
@@ -163,6 +214,14 @@ impl Observed {
     #[must_use]
     pub fn attempts(&self) -> u32 {
         self.workload.as_ref().map_or(0, |it| it.evictions + u32::from(it.admitted.is_some()))
+    }
+}
+
+impl WorkloadState {
+    /// Whether we hold it through `spec.active`. What lost its quota a moment ago is Kueue's to finish with first.
+    #[must_use]
+    pub fn is_held(&self) -> bool {
+        self.marked && !self.active && self.reserved.is_none()
     }
 }
 
@@ -229,6 +288,7 @@ pub(super) fn of(submission: &Submission<'_>, placed: &Placed, ground: &mut Grou
         carriers: carriers(submission, ground),
         workload,
         standing,
+        gates_ignored: ground.frame.gates_ignored,
     })
 }
 
@@ -271,6 +331,7 @@ fn carrier(manifest: &Manifest) -> Carrier {
         gates: manifest.annotation(keys::GATES).unwrap_or_default().to_owned(),
         planned_start: manifest.annotation(keys::PLANNED_START).map(str::to_owned),
         prebuilt: manifest.label(keys::PREBUILT_WORKLOAD).is_some(),
+        inactive: false,
     }
 }
 
@@ -308,6 +369,7 @@ fn workload_state(manifest: &Manifest) -> WorkloadState {
         gates: manifest.annotation(keys::GATES).unwrap_or_default().to_owned(),
         planned_start: manifest.annotation(keys::PLANNED_START).map(str::to_owned),
         active: manifest.at("/spec/active").and_then(Value::as_bool).unwrap_or(true),
+        marked: manifest.annotation(keys::HELD).is_some(),
         reserved: since(condition("QuotaReserved", "True")),
         admitted: since(condition("Admitted", "True")),
         flavor: on(true).or_else(|| on(false)),

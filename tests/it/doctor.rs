@@ -72,6 +72,7 @@ fn whole(mode: Mode) -> Facts {
         kueue_group: Ok(Some(json!({"versions": [{"version": "v1beta2"}, {"version": "v1beta1"}]}))),
         kueue_deployment: deployment("registry.k8s.io/kueue/kueue:v0.17.0@sha256:0", 1),
         probe: Probe::Refused,
+        plans: Ok(None),
         mutating: with_bundle(policy::mutating(), &authority.certificate),
         validating: with_bundle(policy::validating(), &authority.certificate),
         stamping_version: Some("v1beta1"),
@@ -159,7 +160,10 @@ fn kueue_that_is_missing_too_old_or_ignores_gates_is_told() {
     let mut facts = whole(Mode::Observe);
     comes_to(&facts, "kueue", Status::Ok, "v0.17.0");
     facts.probe = Probe::Accepted;
-    comes_to(&facts, "gates", Status::Warning, "ignores");
+    comes_to(&facts, "gates", Status::Warning, "nothing is held");
+    let told = json!({"type": "GatesHonoured", "status": "False"});
+    facts.plans = Ok(Some(json!({"items": [{"status": {"conditions": [told]}}]})));
+    comes_to(&facts, "gates", Status::Warning, "held through its Workload's spec.active");
     for (image, status) in [
         ("kueue/kueue:v0.16.3", Status::Failed),
         ("kueue/kueue", Status::Ok),

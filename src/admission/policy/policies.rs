@@ -10,7 +10,7 @@ use super::cel::{annotation, label};
 use super::{metadata, rules, selected_namespaces};
 use crate::admission::world::Mode;
 use crate::api::GROUP;
-use crate::api::keys::{GATE, GATES, PREFIX, PROTECTED_ANNOTATIONS, PROTECTED_LABELS, TENANT_UID};
+use crate::api::keys::{GATE, GATES, HELD, PREFIX, PROTECTED_ANNOTATIONS, PROTECTED_LABELS, TENANT_UID};
 
 /// One ValidatingAdmissionPolicy.
 #[derive(Debug, Clone, Copy)]
@@ -36,7 +36,13 @@ pub const POLICIES: &[Policy] = &[
         name: "stagger-stamp",
         refuses_from: Refuses::Protect,
         constraints: everything,
-        variables: || vec![("privileged", may("gputenants", "stamp")), ("due", label("namespaceObject", TENANT_UID))],
+        variables: || {
+            vec![
+                ("privileged", may("gputenants", "stamp")),
+                ("releases", may("capacityplans", "release")),
+                ("due", label("namespaceObject", TENANT_UID)),
+            ]
+        },
         validations: stamp,
     },
     Policy {
@@ -139,7 +145,8 @@ fn stamp() -> Vec<(String, String)> {
     }
     for key in PROTECTED_ANNOTATIONS {
         let (old, new) = (annotation("oldObject", key), annotation("object", key));
-        let rule = format!("request.operation != 'UPDATE' || variables.privileged || {old} == {new}");
+        let who = if key == HELD { "releases" } else { "privileged" };
+        let rule = format!("request.operation != 'UPDATE' || variables.{who} || {old} == {new}");
         validations.push((rule, fixed(key)));
     }
     validations

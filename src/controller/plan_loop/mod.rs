@@ -23,6 +23,7 @@ use crate::cluster::lease::Leadership;
 use crate::controller::acts::Fence;
 use crate::controller::adherence::Adherence;
 use crate::controller::changes::Change;
+use crate::controller::gates::{self, Gates};
 use crate::controller::learnt::Learnt;
 use crate::controller::planning::Planned;
 use crate::controller::probes::Health;
@@ -85,6 +86,8 @@ pub struct Loop {
     adherence: Adherence,
     /// The rows by which the labels of namespaces are right.
     labelled: Option<u64>,
+    gates: Gates,
+    asked: Option<Instant>,
 }
 
 impl Loop {
@@ -112,6 +115,8 @@ impl Loop {
             learnt: Learnt::default(),
             adherence: Adherence::default(),
             labelled: None,
+            gates: Gates::default(),
+            asked: None,
         }
     }
 
@@ -137,6 +142,7 @@ impl Loop {
                 configured = Some(Instant::now());
                 self.configure().await;
             }
+            self.ask_of_gates().await;
             let begun = Instant::now();
             while let Some(done) = self.planning.try_join_next() {
                 self.take(done);
@@ -227,7 +233,9 @@ impl Loop {
                 scope.spec = spec;
                 continue;
             }
-            let mut scope = Scope { name: plan.map(|plan| plan.name.clone()), spec, ..Scope::default() };
+            let gates_ignored = self.gates == Gates::Ignored;
+            let named = plan.map(|plan| plan.name.clone());
+            let mut scope = Scope { name: named, spec, gates_ignored, ..Scope::default() };
             match stored::read(&self.cluster, &self.settings.namespace, scope.name.as_deref()).await {
                 Ok(Some(plan)) => scope.inherited = plan.previous_releases(),
                 Ok(None) => {}
@@ -243,6 +251,27 @@ impl Loop {
             Ok(documents) => self.rows.configure(documents),
             Err(error) => tracing::warn!(%error, "Kueue's configuration is not known; its defaults stand in"),
         }
+    }
+
+    /// Asks Kueue whether it reads gates, from time to time and while we lead; what is not answered changes nothing.
+    async fn ask_of_gates(&mut self) {
+        let due = self.asked.is_none_or(|at| at.elapsed() >= self.gates.again());
+        if !due || self.leadership.epoch().is_none() {
+            return;
+        }
+        self.asked = Some(Instant::now());
+        let answer = gates::ask(&self.cluster, &self.settings.namespace).await;
+        if answer == self.gates || (self.gates.is_known() && !answer.is_known()) {
+            return;
+        }
+        tracing::info!(answer = ?answer, "asked whether Kueue reads gates");
+        self.gates = answer;
+        let ignored = self.gates == Gates::Ignored;
+        for scope in self.scopes.values_mut() {
+            scope.changed |= scope.gates_ignored != ignored;
+            scope.gates_ignored = ignored;
+        }
+        self.seen.clear();
     }
 
     /// Until the next planned start, at most a tick.

@@ -106,6 +106,7 @@ impl Loop {
                 generation: plan.generation,
                 held: covered.iter().filter(|one| one.is_gated()).count(),
                 ungated: &ungated,
+                gates: &self.gates,
                 stale: turn::is_stale(scope, &sight, patience),
                 before: self.plan_told.get(&plan.name).unwrap_or(&plan.status),
             };

@@ -1,15 +1,13 @@
 //! Kueue's own Workload: the truth about its object's PodSets, priority and admission.
 
 use super::{PodSet, Progress, Submission, controller, count};
+use crate::api::keys;
 use crate::api::manifest::Manifest;
 use crate::calendar;
 use crate::failure::Finding;
 use crate::kueue::types::{Condition, WorkloadSpec, WorkloadStatus};
 use crate::names::{FlavorName, QueueName, ResourceName, WorkloadKey};
 use crate::units::{Amount, Timestamp};
-
-/// Annotations by which we mark a Workload that we hold through `spec.active`.
-const OUR_MARKS: [&str; 2] = ["stagger.dev/planned-start", "stagger.dev/plan"];
 
 /// What a Workload adds to what its object says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,7 +51,7 @@ pub(super) fn workload(manifest: &Manifest) -> Result<Submission<'_>, Finding> {
         () if admitted.is_some() => Progress::Active,
         () => Progress::Waiting,
     };
-    let ours = OUR_MARKS.iter().any(|mark| manifest.annotation(mark).is_some());
+    let ours = manifest.annotation(keys::HELD).is_some();
     let of_workloads = spec.priority_class_ref.as_ref().filter(|class| class.kind == "WorkloadPriorityClass");
     let mut submission = Submission::new(manifest, pod_sets, progress);
     submission.workload = Some(WorkloadFacts {

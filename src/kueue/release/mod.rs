@@ -1,6 +1,6 @@
 //! Which work is let go now: what is due by the plan and fits beside what Kueue has given out, in planned order.
 //!
-//! Pure: the plan, the live state and now in; orders out. An order names every object whose gate goes, so that carrying
+//! Pure: the plan, the live state and now in; orders out. An order names every object whose hold goes, so that carrying
 //! it out twice does nothing the second time. Quota stays Kueue's: letting go too early or late can never over-admit.
 //! Deliberately absent: the client that carries it out, and any way to hold again what was let go.
 
@@ -18,7 +18,7 @@ use crate::units::{Amount, Seconds, Timestamp};
 
 use headroom::Headroom;
 
-pub use patch::{Target, Told, annotation, targets, without_gate};
+pub use patch::{Hold, Target, Told, annotation, is_marked, targets, without_gate};
 pub use watched::{Trouble, TroubleKind, watch};
 
 /// What the controller may do at once, and how long it waits for Kueue.
@@ -71,7 +71,7 @@ pub enum Cause {
     Overdue,
     /// No CapacityPlan in Enforce mode covers its queue (any more).
     NotEnforced,
-    /// Others of its group are free, or its object is and its Workload is not.
+    /// Others of its group are free, or its object is and its Workload is not, or a mark of ours is left over.
     Remainder,
     /// Everything is let go.
     Uninstall,
@@ -129,10 +129,15 @@ pub fn decide(scene: &Scene<'_>, pace: Pace) -> Decision {
     let mut ordered: BTreeSet<&WorkloadKey> = BTreeSet::new();
     for (key, one) in scene.observed {
         let cause = scene.forced.get(key).copied().or_else(|| remainder(scene, key, one, pace));
-        let Some(cause) = cause.filter(|_| one.is_gated()) else { continue };
+        let Some(cause) = cause else { continue };
+        let targets = targets(one);
+        // What Kueue has made no Workload of yet may be held without there being anything to take off.
+        if targets.is_empty() {
+            continue;
+        }
         ordered.insert(key);
         let planned = one.planned_start();
-        decision.orders.push(Order { key: key.clone(), targets: targets(one), planned, told: None, cause });
+        decision.orders.push(Order { key: key.clone(), targets, planned, told: None, cause });
     }
     // 2. What Kueue may take at any moment comes first, for it is already in the queue.
     let mut headroom = Headroom::new(scene);
@@ -145,7 +150,8 @@ pub fn decide(scene: &Scene<'_>, pace: Pace) -> Decision {
     for release in due {
         let Some(one) = scene.observed.get(&release.workload) else { continue };
         let waits = one.standing == Standing::Waiting && one.is_gated() && !one.is_let_go();
-        if !waits || ordered.contains(&release.workload) {
+        let targets = targets(one);
+        if !waits || targets.is_empty() || ordered.contains(&release.workload) {
             continue;
         }
         let Some((node, uses)) = headroom.wanted(scene.snapshot, release) else { continue };
@@ -153,7 +159,7 @@ pub fn decide(scene: &Scene<'_>, pace: Pace) -> Decision {
             None => {
                 headroom.take(node, &uses);
                 let (key, planned) = (release.workload.clone(), Some(release.start));
-                decision.orders.push(Order { key, targets: targets(one), planned, told: None, cause: Cause::Planned });
+                decision.orders.push(Order { key, targets, planned, told: None, cause: Cause::Planned });
             }
             Some(why) => decision.held.push(Held { key: release.workload.clone(), planned: release.start, why }),
         }
@@ -163,8 +169,16 @@ pub fn decide(scene: &Scene<'_>, pace: Pace) -> Decision {
     decision
 }
 
-/// A group of which others are free; an object that is free while its Workload, after a grace, is not.
+/// A group of which others are free; an object that is free while its Workload, after a grace, is not; a Workload that
+/// carries our mark and that somebody else made active.
 fn remainder(scene: &Scene<'_>, key: &WorkloadKey, one: &Observed, pace: Pace) -> Option<Cause> {
+    let overruled = one.workload.as_ref().is_some_and(|it| it.marked && it.active);
+    if overruled && one.standing != Standing::Finished {
+        return Some(Cause::Remainder);
+    }
+    if one.gates_ignored || one.is_inactive() {
+        return None;
+    }
     let gated = one.carriers.iter().filter(|it| it.is_gated()).count();
     if gated > 0 && gated < one.carriers.len() {
         return Some(Cause::Remainder);

@@ -1,11 +1,11 @@
-//! The change itself: our name out of the list of gates, and nothing else, on exactly the object that was looked at.
+//! The change itself: our hold off exactly the object that was looked at, and nothing else.
 
 use serde_json::{Value, json};
 
 use crate::api::keys;
-use crate::kueue::observed::{Observed, holds};
+use crate::kueue::observed::{Carrier, Observed, WorkloadState, holds};
 
-/// An object whose gate goes.
+/// An object that is let go.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
     pub api_version: String,
@@ -13,8 +13,20 @@ pub struct Target {
     pub namespace: String,
     pub name: String,
     pub uid: String,
-    /// The annotation's whole value as it was seen.
-    pub gates: String,
+    pub hold: Hold,
+}
+
+/// How an object is held, and so what is changed when it is let go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Hold {
+    /// By our name in Kueue's annotation, whose whole value was this. Other controllers' gates stay.
+    Gate(String),
+    /// A Workload that we made inactive.
+    Inactive,
+    /// A Workload that we made inactive and somebody else made active again: our mark is left over.
+    Mark,
+    /// Not at all: its Workload is, and it is only told.
+    Told,
 }
 
 /// What is written on an object about its start.
@@ -41,24 +53,42 @@ pub fn annotation(key: &str) -> String {
     format!("/metadata/annotations/{}", key.replace('~', "~0").replace('/', "~1"))
 }
 
+/// The step that fails where a Workload does not carry our mark (any more).
+#[must_use]
+pub fn is_marked() -> Value {
+    json!({"op": "test", "path": annotation(keys::HELD), "value": keys::HELD_INACTIVE})
+}
+
 impl Target {
-    /// A JSON patch that fails where the object is another or its gates have changed since. The start that it is let go
-    /// for is written in the same breath: told before, it could be overtaken by another plan; told after, it could be lost.
+    /// A JSON patch that fails where the object is another or its hold has changed since; `None`: there is nothing to take
+    /// off. The start that it is let go for is written in the same breath: told before, it could be overtaken by another
+    /// plan; told after, it could be lost.
     #[must_use]
-    pub fn patch(&self, told: Option<&Told>) -> Value {
-        let path = annotation(keys::GATES);
-        let change = match without_gate(&self.gates) {
-            Some(rest) => json!({"op": "replace", "path": path, "value": rest}),
-            None => json!({"op": "remove", "path": path}),
-        };
+    pub fn patch(&self, told: Option<&Told>) -> Option<Value> {
         let mut steps = Vec::new();
         if !self.uid.is_empty() {
             steps.push(json!({"op": "test", "path": "/metadata/uid", "value": self.uid}));
         }
-        steps.push(json!({"op": "test", "path": path, "value": self.gates}));
-        steps.push(change);
+        let unmark = json!({"op": "remove", "path": annotation(keys::HELD)});
+        match &self.hold {
+            Hold::Gate(gates) => {
+                let path = annotation(keys::GATES);
+                steps.push(json!({"op": "test", "path": path, "value": gates}));
+                steps.push(match without_gate(gates) {
+                    Some(rest) => json!({"op": "replace", "path": path, "value": rest}),
+                    None => json!({"op": "remove", "path": path}),
+                });
+            }
+            Hold::Inactive => {
+                let inactive = json!({"op": "test", "path": "/spec/active", "value": false});
+                let active = json!({"op": "replace", "path": "/spec/active", "value": true});
+                steps.extend([is_marked(), inactive, unmark, active]);
+            }
+            Hold::Mark => steps.extend([is_marked(), unmark]),
+            Hold::Told => return None,
+        }
         steps.extend(told.into_iter().flat_map(Told::steps));
-        Value::Array(steps)
+        Some(Value::Array(steps))
     }
 }
 
@@ -69,31 +99,48 @@ pub fn without_gate(gates: &str) -> Option<String> {
     (!rest.iter().all(|gate| gate.trim().is_empty())).then(|| rest.join(","))
 }
 
-/// The objects whose gate goes when this work is let go: the job, or every pod of a group; the Workload where Kueue reads
-/// the gate there only (it was made beforehand), or where the object's gate is gone and the Workload's has stayed.
+/// The objects that are changed when this work is let go: the job, or every pod of a group; the Workload where Kueue reads
+/// the gate there only (it was made beforehand), where the object's gate is gone and the Workload's has stayed, or where it
+/// is inactive by our doing.
 #[must_use]
 pub fn targets(one: &Observed) -> Vec<Target> {
-    let carriers = one.carriers.iter().filter(|it| it.is_gated()).map(|it| Target {
-        api_version: it.api_version.clone(),
-        kind: it.kind.clone(),
-        namespace: it.namespace.clone(),
-        name: it.name.clone(),
-        uid: it.uid.clone(),
-        gates: it.gates.clone(),
-    });
-    let mut all: Vec<Target> = carriers.collect();
-    if let Some(workload) = one.workload.as_ref().filter(|it| holds(&it.gates)) {
-        let is_carrier = one.carriers.iter().any(|it| it.uid == workload.uid && it.kind == "Workload");
-        if !is_carrier && (all.is_empty() || one.is_prebuilt()) {
-            all.push(Target {
-                api_version: workload.api_version.clone(),
-                kind: "Workload".to_owned(),
-                namespace: one.key.namespace().to_owned(),
-                name: workload.name.clone(),
-                uid: workload.uid.clone(),
-                gates: workload.gates.clone(),
-            });
-        }
+    let gated = one.carriers.iter().filter(|it| it.is_gated());
+    let mut all: Vec<Target> = gated.map(|it| of(it, Hold::Gate(it.gates.clone()))).collect();
+    let Some(workload) = &one.workload else { return all };
+    let on_workload = |hold: Hold| of_workload(one, workload, hold);
+    let is_carrier = one.carriers.iter().any(|it| it.uid == workload.uid && it.kind == "Workload");
+    if holds(&workload.gates) && !is_carrier && (all.is_empty() || one.is_prebuilt()) {
+        all.push(on_workload(Hold::Gate(workload.gates.clone())));
+    }
+    if workload.is_held() {
+        // Kueue takes it up by this one change, so it comes last.
+        let told = one.carriers.iter().filter(|it| !it.is_gated() && it.kind != "Workload");
+        all.extend(told.map(|it| of(it, Hold::Told)).collect::<Vec<_>>());
+        all.push(on_workload(Hold::Inactive));
+    } else if workload.marked && workload.active {
+        all.push(on_workload(Hold::Mark));
     }
     all
+}
+
+fn of(carrier: &Carrier, hold: Hold) -> Target {
+    Target {
+        api_version: carrier.api_version.clone(),
+        kind: carrier.kind.clone(),
+        namespace: carrier.namespace.clone(),
+        name: carrier.name.clone(),
+        uid: carrier.uid.clone(),
+        hold,
+    }
+}
+
+fn of_workload(one: &Observed, workload: &WorkloadState, hold: Hold) -> Target {
+    Target {
+        api_version: workload.api_version.clone(),
+        kind: "Workload".to_owned(),
+        namespace: one.key.namespace().to_owned(),
+        name: workload.name.clone(),
+        uid: workload.uid.clone(),
+        hold,
+    }
 }

@@ -1,7 +1,7 @@
 //! What became of work that was let go: its gate passed on, its quota reserved, or the reason why not.
 
 use super::{Pace, Scene};
-use crate::kueue::observed::{Carrier, Observed, Standing};
+use crate::kueue::observed::{Observed, Standing};
 use crate::names::WorkloadKey;
 use crate::units::Timestamp;
 
@@ -46,7 +46,7 @@ pub fn watch(scene: &Scene<'_>, pace: Pace) -> Vec<Trouble> {
     let mut troubles = Vec::new();
     for (key, since) in scene.loose_since {
         let Some(one) = scene.observed.get(key) else { continue };
-        if one.standing != Standing::Waiting || one.carriers.iter().any(Carrier::is_gated) {
+        if one.standing != Standing::Waiting || !one.is_free() {
             continue;
         }
         if scene.now - *since < pace.reserve_within {
@@ -63,7 +63,7 @@ fn told(one: &Observed) -> (TroubleKind, String) {
         return (TroubleKind::NoWorkload, "Kueue has made no Workload of it".to_owned());
     };
     let words = workload.pending.as_ref().map(|turn| turn.message.clone()).filter(|words| !words.is_empty());
-    if !workload.gates.is_empty() {
+    if !workload.gates.is_empty() && !one.gates_ignored {
         return (TroubleKind::StillGated, format!("its Workload is still held by {}", workload.gates));
     }
     if !workload.active {

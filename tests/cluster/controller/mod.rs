@@ -6,6 +6,7 @@
 mod alone;
 mod faults;
 mod flavors;
+mod inactive;
 mod moves;
 mod noon;
 mod sixty;

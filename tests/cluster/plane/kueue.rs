@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::Plane;
 use super::built::Built;
 use super::keeper::Part;
 use super::pki::Authority;
@@ -131,6 +132,23 @@ fn metrics_certificates(from: &Path) {
     }
 }
 
+/// What the configuration says of gates.
+fn gates(on: bool) -> String {
+    format!("AdmissionGatedBy: {on}")
+}
+
+impl Plane {
+    /// Starts Kueue anew, reading gates or ignoring them. Who asks for it has the plane alone, and puts it right again.
+    pub async fn kueue_reads_gates(&self, on: bool) {
+        let file = self.folder.join("kueue.yaml");
+        let text = fs::read_to_string(&file).expect("Kueue has a configuration");
+        fs::write(&file, text.replace(&gates(!on), &gates(on))).expect("the configuration can be written");
+        self.kueue.lock().expect("no test breaks the lock").again();
+        let health = &self.kueue_health;
+        until("Kueue is back", Duration::from_secs(90), async || crate::wait::http(health, "/readyz").await).await;
+    }
+}
+
 fn configuration(address: Ipv4Addr, webhook: u16, health: u16, certificates: &Path) -> String {
     format!(
         "apiVersion: config.kueue.x-k8s.io/v1beta2
@@ -144,8 +162,9 @@ internalCertManagement: {{enable: false}}
 clientConnection: {{qps: 200, burst: 400}}
 manageJobsWithoutQueueName: false
 integrations: {{frameworks: [\"batch/job\", \"pod\", \"jobset.x-k8s.io/jobset\"]}}
-featureGates: {{AdmissionGatedBy: true, VisibilityOnDemand: false, MultiKueue: false}}
+featureGates: {{{gates}, VisibilityOnDemand: false, MultiKueue: false}}
 ",
+        gates = gates(true),
         metrics = port(),
         certificates = certificates.display()
     )

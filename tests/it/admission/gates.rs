@@ -173,7 +173,10 @@ fn no_gate_is_pretended_where_kueue_ignores_them() {
     Arc::make_mut(&mut world.queues).gates_ignored = true;
     let asked = create("batch", "jobs", a_job("batch"));
     assert_eq!(gates(&asked, &world), None);
-    assert_eq!(asked.decide(&world).warnings.len(), 1);
+    assert!(asked.decide(&world).audit.contains(&("gate", "unsupported".to_owned())), "its Workload is held instead");
+    let asked = create("", "pods", a_pod("batch"));
+    assert_eq!(gates(&asked, &world), None);
+    assert_eq!(asked.decide(&world).warnings.len(), 1, "a single pod is not held");
 }
 
 #[test]

@@ -5,6 +5,7 @@ mod deploy;
 mod forgery;
 mod gates;
 mod history;
+mod inactive;
 mod laws;
 mod policies;
 mod reviews;

@@ -98,9 +98,11 @@ fn waiting_workloads_are_planned_with_their_own_pod_sets_and_priority() {
 fn finished_and_deactivated_workloads_are_left_out() {
     let finished = "conditions: [{type: Finished, status: \"True\"}]";
     let off = workload("shut", "", 1, "").replace("queueName: batch", "queueName: batch\n  active: false");
-    let ours =
-        off.replace("name: shut,", "name: ours, annotations: {stagger.dev/planned-start: \"2026-11-30T14:00:00Z\"},");
-    let text = with_batch(&(workload("old", "", 1, finished) + &off + &ours));
+    let ours = off.replace("name: shut,", "name: ours, annotations: {stagger.dev/held: inactive},");
+    // What was planned and then deactivated by somebody else is theirs.
+    let theirs =
+        off.replace("name: shut,", "name: theirs, annotations: {stagger.dev/planned-start: \"2026-11-30T14:00:00Z\"},");
+    let text = with_batch(&(workload("old", "", 1, finished) + &off + &ours + &theirs));
     expect![[r#"
         from 2026-11-30T11:00:00Z to 2026-12-01T11:00:00Z
         queue batch: 4 a100/gpu
@@ -108,6 +110,7 @@ fn finished_and_deactivated_workloads_are_left_out() {
         warning SG036 input: without a WorkloadSLO nobody knows how long they run, so they are taken to run to the end of the horizon: evals/ours
           hint: give them a WorkloadSLO with expectedRuntime
         note SG029 Workload evals/shut: is deactivated (spec.active is false), so Kueue leaves it alone and so does the plan
+        note SG029 Workload evals/theirs: is deactivated (spec.active is false), so Kueue leaves it alone and so does the plan
         note SG051 input: finished, so not planned: Workload evals/old
     "#]].assert_eq(&whole(&assembled(&text)));
 }

@@ -15,7 +15,7 @@ use stagger::controller::scope::Scope;
 use stagger::controller::settings::Settings;
 use stagger::controller::turn::{self, Seen, Sight, Slo, Turn};
 use stagger::kueue::observed::holds;
-use stagger::kueue::release::{Cause, Target, Told, without_gate};
+use stagger::kueue::release::{Cause, Hold, Target, Told, without_gate};
 use stagger::units::{Seconds, Timestamp};
 
 pub use crate::assemble::NOON;
@@ -256,9 +256,10 @@ impl Fake {
     }
 
     fn let_go(&mut self, target: &Target, told: Option<&Told>) {
+        let Hold::Gate(gates) = &target.hold else { panic!("only gates hold here: {target:?}") };
         let job = self.find(&target.name);
-        if job.gates == target.gates {
-            job.gates = without_gate(&target.gates).unwrap_or_default();
+        if job.gates == *gates {
+            job.gates = without_gate(gates).unwrap_or_default();
             job.planned = told.map(|told| told.start.clone()).or(job.planned.take());
         }
     }

@@ -3,6 +3,7 @@
 mod changes;
 mod day;
 mod fake;
+mod inactive;
 mod learnt;
 mod observed;
 mod overdue;

@@ -83,7 +83,7 @@ fn other_controllers_keep_their_gates() {
     for row in rows.iter_mut().filter(|row| row.kind == "Job" || row.kind == "Workload") {
         row.value["metadata"]["annotations"]["kueue.x-k8s.io/admission-gated-by"] = json!(both);
     }
-    let patch = targets(&observe(&rows)[0])[0].patch(None);
+    let patch = targets(&observe(&rows)[0])[0].patch(None).expect("a gate comes off");
     let path = "/metadata/annotations/kueue.x-k8s.io~1admission-gated-by";
     let expected = json!([
         {"op": "test", "path": "/metadata/uid", "value": "job-eval-1"},
@@ -92,7 +92,7 @@ fn other_controllers_keep_their_gates() {
     ]);
     assert_eq!(patch, expected);
     let told = Told { start: "2026-11-30T13:00:00+01:00".to_owned(), plan: "main".to_owned() };
-    let patch = targets(&observe(&rows)[0])[0].patch(Some(&told));
+    let patch = targets(&observe(&rows)[0])[0].patch(Some(&told)).expect("a gate comes off");
     let steps = patch.as_array().expect("the patch must be steps");
     assert_eq!(steps[..3], *expected.as_array().expect("steps"));
     let added = [

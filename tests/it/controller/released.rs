@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use stagger::controller::acts::Note;
 use stagger::kueue::observed::{Carrier, by_key};
-use stagger::kueue::release::{Cause, Pace, Scene, Told, decide};
+use stagger::kueue::release::{Cause, Hold, Pace, Scene, Told, decide};
 use stagger::names::{FlavorName, QueueName, ResourceName, WorkloadKey};
 use stagger::units::{Amount, Seconds};
 
@@ -40,7 +40,9 @@ fn a_gate_that_stays_on_the_workload_is_taken_off_there_after_a_grace() {
             .flat_map(|order| order.targets)
             .collect();
         assert_eq!(remainders.len(), expected, "after {passed} s");
-        assert!(remainders.iter().all(|target| target.kind == "Workload" && target.gates == GATE));
+        assert!(
+            remainders.iter().all(|target| target.kind == "Workload" && target.hold == Hold::Gate(GATE.to_owned()))
+        );
     }
 }
 
