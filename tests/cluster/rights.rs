@@ -141,6 +141,7 @@ fn each_account_does_its_work_and_uses_every_right_that_it_is_given() {
     on_own_plane(async |plane| {
         stage(plane).await;
         controller(plane).await;
+        watchdog(plane).await;
         webhook(plane).await;
     });
 }
@@ -211,7 +212,7 @@ async fn controller(plane: &Plane) {
     admin.merge(&job, &again).await.unwrap_or_else(|refused| panic!("{}", refused.message));
     goes().await;
     // The end: everything of every kind is let go, under the same account.
-    for kind in KINDS.iter().filter(|kind| kind.queued && kind.kind != "CronJob") {
+    for kind in queued() {
         admin.create(&gated(kind)).await.unwrap_or_else(|refused| panic!("{}: {}", kind.kind, refused.message));
     }
     let released = Command::new(program())
@@ -221,6 +222,39 @@ async fn controller(plane: &Plane) {
         .expect("stagger runs");
     assert!(released.status.success(), "{}", String::from_utf8_lossy(&released.stderr));
     used(plane, "stagger-controller", &rules).await;
+}
+
+fn queued() -> impl Iterator<Item = &'static Watched> {
+    KINDS.iter().filter(|kind| kind.queued && kind.kind != "CronJob")
+}
+
+/// The controller has ended and everything is held once more: the watchdog lets it go under its own account.
+async fn watchdog(plane: &Plane) {
+    let admin = &plane.admin;
+    let (rules, kubeconfig) = account(plane, "stagger-watchdog", &["controller/watchdog-rights.yaml"]).await;
+    let again = json!({"metadata": {"annotations": {GATES: GATE}}});
+    for kind in queued() {
+        let patched = admin.merge(&gated(kind), &again).await;
+        patched.unwrap_or_else(|refused| panic!("{}: {}", kind.kind, refused.message));
+    }
+    let flags = vec![
+        "watchdog".to_owned(),
+        format!("--kubeconfig={}", kubeconfig.display()),
+        "--stale-after=1s".to_owned(),
+        "--all-after=1s".to_owned(),
+    ];
+    let _watchdog = Part::start("watchdog-rights", program(), flags, &plane.folder);
+    used(plane, "stagger-watchdog", &rules).await;
+    for kind in queued() {
+        let one = gated(kind);
+        let (version, name) = (one["apiVersion"].as_str().expect("a version"), "held");
+        until(&format!("the {} is let go", kind.kind), Duration::from_secs(30), async || {
+            let found = admin.get(version, kind.kind, NAMESPACE, name).await.map_err(|error| error.message)?;
+            let gates = &found["metadata"]["annotations"][GATES];
+            if gates.is_null() { Ok(()) } else { Err(gates.to_string()) }
+        })
+        .await;
+    }
 }
 
 /// The webhook that keeps its own certificate. One Secret is there and holds nothing, so that it is updated.

@@ -122,7 +122,10 @@ fn every_pod_of_ours_is_fit_for_pod_security_restricted_and_names_its_account() 
         for deployment in all.iter().filter(|object| object["kind"] == "Deployment") {
             assert_eq!(deployment["metadata"]["namespace"], NAMESPACE);
             let pod = &deployment["spec"]["template"]["spec"];
-            assert!(["stagger-webhook", "stagger-controller"].contains(&pod["serviceAccountName"].as_str().unwrap()));
+            assert!(
+                ["stagger-webhook", "stagger-controller", "stagger-watchdog"]
+                    .contains(&pod["serviceAccountName"].as_str().unwrap())
+            );
             assert_eq!(pod["securityContext"]["runAsNonRoot"], true, "{file}");
             assert_eq!(pod["securityContext"]["seccompProfile"]["type"], "RuntimeDefault", "{file}");
             for container in pod["containers"].as_array().unwrap() {
@@ -164,7 +167,11 @@ fn the_accounts_are_those_that_the_code_trusts() {
         let subject = &binding["subjects"][0];
         let name = subject["name"].as_str().unwrap();
         let user = format!("system:serviceaccount:{}:{name}", subject["namespace"].as_str().unwrap());
-        let known = if name.starts_with("stagger") { &trusted.stampers } else { &trusted.kueue };
+        let known = match name {
+            "stagger-controller" => &trusted.stampers,
+            "stagger-watchdog" => &trusted.releasers,
+            _ => &trusted.kueue,
+        };
         assert!(known.contains(&user), "{user}");
     }
 }
