@@ -10,6 +10,7 @@ mod plane;
 mod rights;
 mod shared;
 mod wait;
+mod weather;
 
 mod controller;
 mod crds;

@@ -1,5 +1,6 @@
 //! Whatever breaks: no job is lost, none runs twice, none is held past its latest safe start.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -9,6 +10,7 @@ use super::noon::played;
 use super::{NOON, Stage};
 use crate::shared::alone_on_stage;
 use crate::wait::{http, until};
+use crate::weather;
 
 const DUE: Timestamp = Timestamp(NOON.0 + 8 * 3600);
 
@@ -75,11 +77,53 @@ fn the_api_server_and_its_store_are_killed_and_started_again() {
     });
 }
 
+/// The sum of a metric's lines that begin so.
+async fn metric(metrics: &str, begins: &str) -> Result<u64, String> {
+    let text = http(metrics, "/metrics").await?;
+    let lines = text.lines().filter(|line| line.starts_with(begins));
+    Ok(lines.filter_map(|line| line.rsplit(' ').next()?.parse::<u64>().ok()).sum())
+}
+
 /// Whether a controller says of itself that it leads.
 async fn leads(metrics: &str) -> Result<bool, String> {
-    let text = http(metrics, "/metrics").await?;
-    let line = text.lines().find(|line| line.starts_with("stagger_controller_leader ")).ok_or("no such metric")?;
-    Ok(line.ends_with(" 1"))
+    Ok(metric(metrics, "stagger_controller_leader ").await? == 1)
+}
+
+/// From the first wave on a third of all calls is turned away (429), the answers to some are lost though the calls are
+/// carried out (504), every watch is cut off again and again, and most of them then ask for what the API server has
+/// forgotten (410).
+#[test]
+fn calls_are_turned_away_answers_lost_and_watches_cut_off_and_forgotten() {
+    alone_on_stage(async |plane| {
+        let mut stage = Stage::set(plane, "storm", &[("storm", 4)], 240).await;
+        let (weather, kubeconfig) = weather::open(plane).await;
+        stage.through(&kubeconfig);
+        let cutting = {
+            let weather = Arc::clone(&weather);
+            async move {
+                let mut every = tokio::time::interval(Duration::from_secs(3));
+                loop {
+                    every.tick().await;
+                    weather.cut();
+                }
+            }
+        };
+        let mut storm = None;
+        day(&mut stage, async |_| {
+            weather.set(30, 15, 60);
+            storm = Some(tokio::spawn(cutting));
+        })
+        .await;
+        storm.expect("there was a storm").abort();
+        for (begins, what) in [
+            ("stagger_controller_watch_errors_total{kind=\"gone\"}", "forgotten"),
+            ("stagger_controller_watch_errors_total{kind=\"busy\"}", "turned away"),
+            ("stagger_controller_watch_errors_total{kind=\"unreachable\"}", "cut off"),
+        ] {
+            let errors = metric(&stage.metrics, begins).await;
+            assert!(errors.as_ref().is_ok_and(|errors| *errors > 0), "no watch was {what}: {errors:?}");
+        }
+    });
 }
 
 /// Stopped in the middle of its work and woken a minute later: by then another leads, and what the first one meant to write

@@ -119,6 +119,18 @@ impl<'a> Stage<'a> {
         Self { plane, name: name.to_owned(), clock, rehearsal, speed, metrics, controller, flags }
     }
 
+    /// The controller anew, on another way to the API server.
+    fn through(&mut self, kubeconfig: &Path) {
+        self.controller.kill();
+        let way = format!("--kubeconfig={}", kubeconfig.display());
+        for flag in self.flags.iter_mut().filter(|flag| flag.starts_with("--kubeconfig=")) {
+            flag.clone_from(&way);
+        }
+        let (program, name) = (Path::new(env!("CARGO_BIN_EXE_stagger")), format!("controller-{}", self.name));
+        let listening = [&self.flags[..], &[format!("--metrics-listen={}", self.metrics)]].concat();
+        self.controller = Part::start(&name, program, listening, &self.plane.folder);
+    }
+
     /// Another controller that stands for the same lease, and where it answers.
     fn follower(&self) -> (Part, String) {
         let metrics = format!("127.0.0.1:{}", port());

@@ -94,6 +94,8 @@ pub struct Fake {
     pub lags: bool,
     /// Kueue makes Workloads.
     pub workloads: bool,
+    /// By so much Kubernetes' clock is ahead of ours.
+    pub skew: Seconds,
 }
 
 impl Fake {
@@ -117,6 +119,7 @@ impl Fake {
             has_plan: true,
             lags: false,
             workloads: true,
+            skew: Seconds::ZERO,
         }
     }
 
@@ -188,6 +191,7 @@ impl Fake {
             }
             rows.extend(self.workloads.then_some(workload));
         }
+        super::skew::shift(&mut rows, self.skew);
         rows
     }
 

@@ -10,6 +10,7 @@ mod overdue;
 mod plan_status;
 mod released;
 mod rows;
+mod skew;
 mod status;
 mod stored;
 mod tenants;
