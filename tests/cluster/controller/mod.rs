@@ -11,6 +11,7 @@ mod moves;
 mod noon;
 mod sixty;
 mod told;
+mod traps;
 
 use std::path::Path;
 use std::time::Duration;

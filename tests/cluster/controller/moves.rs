@@ -56,6 +56,61 @@ fn lasting(stage: &Stage<'_>, job: &str, promised: i64, really: i64) -> Value {
     made
 }
 
+/// Kueue lets nobody add a gate to what was in its queue before, on neither of both objects: work that lost its quota is
+/// planned around and not held again.
+async fn not_held_again(stage: &Stage<'_>) {
+    let workloads = stage.workloads().await;
+    let robbed = workloads.iter().find(|one| condition(one, "Evicted").is_some()).expect("somebody is evicted");
+    let job = json!({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": owner(robbed), "namespace": NAME}});
+    for object in [robbed, &job] {
+        let gate = json!({"metadata": {"annotations": {GATES: super::GATE}}});
+        let refused = stage.plane.admin.merge(object, &gate).await.expect_err("a gate is added");
+        assert!(refused.message.contains("cannot add admission gate"), "{}", refused.message);
+    }
+}
+
+/// A node is lost with the pod of a job that does not try again: the job ends, and its quota is planned for at once.
+async fn node_loss(stage: &Stage<'_>) {
+    let admin = &stage.plane.admin;
+    let resources = json!({"cpu": "8", "memory": "32Gi", "pods": "10", super::GPU: "8"});
+    let node = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "frail", "labels": {"frail": "yes"}},
+                      "spec": {"taints": [{"key": "frail", "effect": "NoSchedule"}]},
+                      "status": {"capacity": resources, "allocatable": resources}});
+    admin.create(&node).await.unwrap_or_else(|refused| panic!("{}", refused.message));
+    let queue = json!({"apiVersion": KUEUE, "kind": "ClusterQueue", "metadata": {"name": NAME}});
+    let mut spec = admin.get(KUEUE, "ClusterQueue", "", NAME).await.expect("the queue is there")["spec"].clone();
+    spec["resourceGroups"][0]["flavors"][0]["resources"][0]["nominalQuota"] = json!("12");
+    let more = json!({"spec": {"resourceGroups": spec["resourceGroups"]}});
+    admin.merge(&queue, &more).await.unwrap_or_else(|refused| panic!("{}", refused.message));
+    let mut lost = lasting(stage, "lost", 120, 120);
+    lost["spec"]["backoffLimit"] = json!(0);
+    lost["spec"]["template"]["spec"]["nodeSelector"] = json!({"frail": "yes"});
+    lost["spec"]["template"]["spec"]["tolerations"] =
+        json!([{"key": "frail", "operator": "Exists", "effect": "NoSchedule"}]);
+    admin.create(&lost).await.unwrap_or_else(|refused| panic!("{}", refused.message));
+    let pod = until("its pod runs on the frail node", Duration::from_mins(1), async || {
+        let pods = admin.list("v1", "Pod", NAME).await;
+        let there =
+            pods.into_iter().find(|pod| pod["spec"]["nodeName"] == "frail" && pod["status"]["phase"] == "Running");
+        there.ok_or_else(|| "no such pod".to_owned())
+    })
+    .await;
+    let known = plans(stage).len();
+    admin.delete(&node).await.unwrap_or_else(|refused| panic!("{}", refused.message));
+    // As Kubernetes' collector of orphaned pods says it after a minute, which is not waited for.
+    let gone = json!({"status": {"phase": "Failed", "reason": "NodeLost", "conditions": [{"type": "DisruptionTarget", "status": "True", "reason": "DeletionByPodGC"}]}});
+    let object =
+        json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": pod["metadata"]["name"], "namespace": NAME}});
+    admin.merge_status(&object, &gone).await.unwrap_or_else(|refused| panic!("{}", refused.message));
+    until("Kueue knows that it has ended", Duration::from_mins(1), async || {
+        let workloads = stage.workloads().await;
+        let ended = workloads.iter().any(|one| owner(one) == "lost" && condition(one, "Finished").is_some());
+        if ended { Ok(()) } else { Err("it has not".to_owned()) }
+    })
+    .await;
+    planned_because(stage, known, PLANNED_WITHIN, "moves/lost has ended").await;
+}
+
 #[test]
 fn each_disturbance_is_planned_for_within_five_seconds_and_its_cause_is_on_record() {
     alone_on_stage(async |plane| {
@@ -145,6 +200,8 @@ fn each_disturbance_is_planned_for_within_five_seconds_and_its_cause_is_on_recor
         .await;
         planned_because(&stage, known, PLANNED_WITHIN, "lost its quota and waits again").await;
         planned_because(&stage, known, Duration::from_secs(30), "moves/thief has started").await;
+        not_held_again(&stage).await;
+        node_loss(&stage).await;
 
         // What is on record in the cluster is the last plan's cause.
         let found = admin.get("stagger.dev/v1alpha1", "CapacityPlan", "", NAME).await.expect("the plan is there");

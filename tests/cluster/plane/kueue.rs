@@ -155,17 +155,16 @@ fn configuration(address: Ipv4Addr, webhook: u16, health: u16, certificates: &Pa
 kind: Configuration
 namespace: kueue-system
 leaderElection: {{leaderElect: false}}
-metrics: {{bindAddress: \"{address}:{metrics}\"}}
+metrics: {{bindAddress: \"0\"}}
 health: {{healthProbeBindAddress: \"{address}:{health}\"}}
 webhook: {{host: {address}, port: {webhook}, certDir: {certificates}}}
 internalCertManagement: {{enable: false}}
 clientConnection: {{qps: 200, burst: 400}}
 manageJobsWithoutQueueName: false
 integrations: {{frameworks: [\"batch/job\", \"pod\", \"jobset.x-k8s.io/jobset\"]}}
-featureGates: {{{gates}, VisibilityOnDemand: false, MultiKueue: false}}
+featureGates: {{{gates}, ElasticJobsViaWorkloadSlices: true, VisibilityOnDemand: false, MultiKueue: false}}
 ",
         gates = gates(true),
-        metrics = port(),
         certificates = certificates.display()
     )
 }

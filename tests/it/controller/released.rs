@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use stagger::controller::acts::Note;
 use stagger::kueue::observed::{Carrier, by_key};
-use stagger::kueue::release::{Cause, Hold, Pace, Scene, Told, decide};
+use stagger::kueue::release::{Cause, Hold, Pace, Scene, Told, TroubleKind, decide, watch};
 use stagger::names::{FlavorName, QueueName, ResourceName, WorkloadKey};
 use stagger::units::{Amount, Seconds};
 
@@ -133,5 +133,32 @@ fn what_was_let_go_counts_before_kueue_has_taken_it_up() {
         let turn = fake.turn();
         let again: Vec<&str> = turn.orders.iter().map(|order| order.key.name()).collect();
         assert!(again.is_empty(), "{again:?} with the Workloads made: {made}");
+    }
+}
+
+/// kueue#11372, kueue#13374: work that was queued and that Kueue makes no Workload of would wait without a word.
+#[test]
+fn work_that_kueue_makes_no_workload_of_is_told() {
+    let mut fake = Fake::touchstone();
+    fake.turn();
+    fake.workloads = false;
+    let rows = fake.rows();
+    let seen = fake.scope.look(&mut rows.iter(), at(0), &fake.settings);
+    let observed = by_key(&seen.observed);
+    let plan = fake.scope.planned.as_ref().expect("there must be a plan").plan.clone();
+    let free = WorkloadKey::new("evals", "eval-1");
+    for (passed, expected) in [(9, 0), (10, 1)] {
+        let scene = Scene {
+            now: at(0) + Seconds(passed),
+            snapshot: &seen.snapshot,
+            plan: &plan,
+            observed: &observed,
+            reservations: &[],
+            loose_since: &[(free.clone(), at(0))].into(),
+            forced: &BTreeMap::new(),
+        };
+        let troubles = watch(&scene, Pace::default());
+        assert_eq!(troubles.len(), expected, "after {passed} s: {troubles:?}");
+        assert!(troubles.iter().all(|it| it.key == free && it.kind == TroubleKind::NoWorkload));
     }
 }
