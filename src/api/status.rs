@@ -122,7 +122,7 @@ pub struct RateCardStatus {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CapacityPlanStatus {
-    /// Solved, Applied, GatesHonoured, Stale, Infeasible.
+    /// Solved, Applied, GatesHonoured, Overlaps, Stale, Infeasible.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 16))]
     pub conditions: Vec<Condition>,

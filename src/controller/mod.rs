@@ -18,6 +18,7 @@ pub mod gates;
 pub mod kinds;
 pub mod learnt;
 pub mod metrics;
+pub mod overlap;
 pub mod plan_loop;
 pub mod plan_status;
 pub mod planning;

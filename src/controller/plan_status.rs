@@ -25,6 +25,8 @@ pub struct Standing<'a> {
     pub ungated: &'a [WorkloadKey],
     /// What Kueue does with gates.
     pub gates: &'a Gates,
+    /// What to do about other CapacityPlans that plan the same quota.
+    pub overlap: Option<&'a str>,
     /// Whether the plan is too old to go by.
     pub stale: bool,
     pub before: &'a CapacityPlanStatus,
@@ -72,6 +74,10 @@ pub fn plan_status(scope: &Scope, standing: Standing<'_>) -> CapacityPlanStatus 
         Gates::Unknown(why) => (ConditionStatus::Unknown, "NoAnswer", why.as_str()),
     };
     tell(GATES_HONOURED, status, reason, message);
+    match standing.overlap {
+        Some(told) => tell("Overlaps", ConditionStatus::True, "SharedQuota", told),
+        None => tell("Overlaps", ConditionStatus::False, "Alone", "no other CapacityPlan promises the same quota"),
+    }
     let (stale, reason, message) = match (standing.stale, &scope.failed) {
         (true, Some((_, why))) => (ConditionStatus::True, "PlanningFails", why.as_str()),
         (true, None) => (ConditionStatus::True, "NoPlan", "no plan has been made for too long"),

@@ -89,14 +89,19 @@ impl Scope {
         named(&self.spec.queues, queue) || above.any(|id| named(&self.spec.cohorts, id))
     }
 
-    /// The roots of the trees that hold a queue in its scope; `None`: all of them.
-    fn roots(&self, snapshot: &Snapshot) -> Option<BTreeSet<NodeId>> {
-        if self.spec.queues.is_empty() && self.spec.cohorts.is_empty() {
-            return None;
-        }
+    /// The ClusterQueues in its scope.
+    #[must_use]
+    pub fn queues(&self, snapshot: &Snapshot) -> BTreeSet<NodeId> {
+        let every = self.spec.queues.is_empty() && self.spec.cohorts.is_empty();
         let ids = (0_u32..).map(NodeId).zip(&snapshot.nodes);
         let queues = ids.filter(|(_, node)| matches!(node.kind, NodeKind::ClusterQueue(_))).map(|(id, _)| id);
-        Some(queues.filter(|id| self.names(snapshot, *id)).map(|id| root(snapshot, id)).collect())
+        queues.filter(|id| every || self.names(snapshot, *id)).collect()
+    }
+
+    /// The roots of the trees that hold a queue in its scope; `None`: all of them.
+    fn roots(&self, snapshot: &Snapshot) -> Option<BTreeSet<NodeId>> {
+        let some = !(self.spec.queues.is_empty() && self.spec.cohorts.is_empty());
+        some.then(|| self.queues(snapshot).into_iter().map(|id| root(snapshot, id)).collect())
     }
 
     /// Notes since when things have been as they are.

@@ -10,7 +10,7 @@ use crate::controller::plan_status::{Standing, plan_status};
 use crate::controller::rows::State;
 use crate::controller::settings::Patience;
 use crate::controller::turn::{self, Sight, Turn};
-use crate::controller::{events, stored, tenants};
+use crate::controller::{events, overlap, stored, tenants};
 use crate::kueue::observed::Observed;
 use crate::names::{QueueName, WorkloadKey};
 use crate::units::Timestamp;
@@ -101,7 +101,9 @@ impl Loop {
             let mut ungated: Vec<WorkloadKey> =
                 covered.iter().filter(|one| one.came_ungated()).map(|one| one.key.clone()).collect();
             ungated.sort();
+            let overlap = overlap::told(&plan.name, &self.scopes, &seen.snapshot);
             let standing = Standing {
+                overlap: overlap.as_deref(),
                 now,
                 generation: plan.generation,
                 held: covered.iter().filter(|one| one.is_gated()).count(),

@@ -8,6 +8,7 @@ mod inactive;
 mod learnt;
 mod observed;
 mod overdue;
+mod overlap;
 mod plan_status;
 mod released;
 mod rows;
