@@ -17,11 +17,12 @@ pub const SLO: &str = "stagger.dev/slo";
 pub const PLANNED_START: &str = "stagger.dev/planned-start";
 /// Annotation: the plan that says so.
 pub const PLAN: &str = "stagger.dev/plan";
-/// Annotation on a Workload: we hold it through `spec.active`, because Kueue ignores gates. Without it nobody of ours ever
-/// activates a Workload.
+/// Annotation on a Workload: how we hold it, or have held it, where Kueue ignores gates.
 pub const HELD: &str = "stagger.dev/held";
-/// Its value.
+/// Through `spec.active`. Without this value nobody of ours ever activates a Workload.
 pub const HELD_INACTIVE: &str = "inactive";
+/// It has been let go. Kueue counts the hold as an eviction, and it was none.
+pub const HELD_RELEASED: &str = "released";
 /// Annotation: why an object carries no plain tenant: `ambiguous` or `fallback`.
 pub const ATTRIBUTION: &str = "stagger.dev/attribution";
 

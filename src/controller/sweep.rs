@@ -89,7 +89,7 @@ fn annotation<'o>(object: &'o DynamicObject, key: &str) -> Option<&'o str> {
 /// that it carries says nothing.
 fn hold(object: &DynamicObject, kind: &Watched) -> Option<Hold> {
     let inactive = kind.kind == "Workload"
-        && annotation(object, keys::HELD).is_some()
+        && annotation(object, keys::HELD) == Some(keys::HELD_INACTIVE)
         && object.data.pointer("/spec/active") == Some(&serde_json::Value::Bool(false));
     if inactive {
         return Some(Hold::Inactive);

@@ -51,7 +51,7 @@ pub(super) fn workload(manifest: &Manifest) -> Result<Submission<'_>, Finding> {
         () if admitted.is_some() => Progress::Active,
         () => Progress::Waiting,
     };
-    let ours = manifest.annotation(keys::HELD).is_some();
+    let ours = manifest.annotation(keys::HELD) == Some(keys::HELD_INACTIVE);
     let of_workloads = spec.priority_class_ref.as_ref().filter(|class| class.kind == "WorkloadPriorityClass");
     let mut submission = Submission::new(manifest, pod_sets, progress);
     submission.workload = Some(WorkloadFacts {

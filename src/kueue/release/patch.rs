@@ -69,7 +69,7 @@ impl Target {
         if !self.uid.is_empty() {
             steps.push(json!({"op": "test", "path": "/metadata/uid", "value": self.uid}));
         }
-        let unmark = json!({"op": "remove", "path": annotation(keys::HELD)});
+        let unmark = json!({"op": "replace", "path": annotation(keys::HELD), "value": keys::HELD_RELEASED});
         match &self.hold {
             Hold::Gate(gates) => {
                 let path = annotation(keys::GATES);

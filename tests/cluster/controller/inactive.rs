@@ -5,10 +5,11 @@ use std::process::{Command, Output};
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use stagger::calendar;
 use stagger::units::Timestamp;
 
 use super::noon::played;
-use super::{GATES, GPU, KUEUE, NOON, Stage, condition, owner};
+use super::{GATES, GPU, KUEUE, NOON, QUEUE, Stage, condition, owner};
 use crate::admission::{install, uninstall};
 use crate::plane::Part;
 use crate::shared::alone_on_stage;
@@ -69,7 +70,7 @@ async fn held(stage: &Stage<'_>, job: &str) -> Value {
 async fn active(stage: &Stage<'_>, job: &str) {
     until(&format!("{job} is let go"), SOON, async || {
         let found = workload(stage, job).await?;
-        let free = found["spec"]["active"] == true && found["metadata"]["annotations"][MARK].is_null();
+        let free = found["spec"]["active"] == true && found["metadata"]["annotations"][MARK] == "released";
         if free { Ok(()) } else { Err(found.to_string()) }
     })
     .await;
@@ -90,6 +91,43 @@ async fn disturb(stage: &Stage<'_>, job: &str) {
         let tolerations = &found["spec"]["podSets"][0]["template"]["spec"]["tolerations"];
         assert!(is_held(&found), "{found}");
         if tolerations[0]["key"] == "edited" { Ok(()) } else { Err(tolerations.to_string()) }
+    })
+    .await;
+}
+
+/// A group of pods is held and let go as one, by its Workload.
+async fn group_of_pods(stage: &Stage<'_>) {
+    for name in ["ring-a", "ring-b"] {
+        let mut pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": NAME,
+            "labels": {QUEUE: NAME, "kueue.x-k8s.io/pod-group-name": "ring"},
+            "annotations": {"kueue.x-k8s.io/pod-group-total-count": "2"}}});
+        pod["spec"] = stage.job("pod", NAME, 1, 60)["spec"]["template"]["spec"].clone();
+        stage.plane.admin.create(&pod).await.unwrap_or_else(|refused| panic!("{}", refused.message));
+    }
+    until("the group was held and let go", SOON, async || {
+        let all = stage.workloads().await;
+        let found = all.into_iter().find(|one| one["metadata"]["name"] == "ring").ok_or("there is no Workload")?;
+        let released = found["metadata"]["annotations"][MARK] == "released";
+        if released && condition(&found, "Admitted").is_some() { Ok(()) } else { Err(found.to_string()) }
+    })
+    .await;
+}
+
+/// Who may write Workloads may activate one against the plan: it runs, and the mark says that we hold it no longer.
+async fn overruled(stage: &Stage<'_>) {
+    let admin = &stage.plane.admin;
+    let mut slo = stage.slo("later", Timestamp(NOON.0 + 40 * 3600), 61);
+    slo["spec"]["notBefore"] = json!(calendar::rfc3339(Timestamp(NOON.0 + 30 * 3600), chrono_tz::UTC));
+    admin.apply(&slo).await;
+    let made = admin.create(&stage.job("overruled", NAME, 1, 61)).await;
+    made.unwrap_or_else(|refused| panic!("{}", refused.message));
+    let found = held(stage, "overruled").await;
+    let patch = json!({"spec": {"active": true}});
+    admin.merge(&found, &patch).await.unwrap_or_else(|refused| panic!("{}", refused.message));
+    active(stage, "overruled").await;
+    until("it runs", SOON, async || {
+        let found = workload(stage, "overruled").await?;
+        if condition(&found, "Admitted").is_some() { Ok(()) } else { Err(found["status"].to_string()) }
     })
     .await;
 }
@@ -140,6 +178,14 @@ fn where_kueue_ignores_gates_work_is_held_through_its_workload_and_starts_as_pla
         assert!(starts[2] - starts[1] >= 50, "two start when the first two have ended: {starts:?}");
         let found = admin.get(KUEUE, "Workload", NAME, "theirs").await.expect("it is there");
         assert_eq!(found["spec"]["active"], false, "it is not ours to activate");
+        until("each has run once, although Kueue counts each hold as an eviction", SOON, async || {
+            let slo = admin.get("stagger.dev/v1alpha1", "WorkloadSLO", NAME, "evals").await;
+            let attempts = slo.map_err(|refused| refused.message)?["status"]["attempts"].clone();
+            if attempts == 4 { Ok(()) } else { Err(attempts.to_string()) }
+        })
+        .await;
+        group_of_pods(&stage).await;
+        overruled(&stage).await;
 
         // 3. Nobody leads: the watchdog, and the way to uninstall.
         stage.controller.kill();

@@ -99,7 +99,7 @@ fn it_is_let_go_by_one_patch_that_fails_where_anything_has_changed() {
             {"op": "test", "path": "/metadata/uid", "value": "wl-eval-1"},
             {"op": "test", "path": path, "value": "inactive"},
             {"op": "test", "path": "/spec/active", "value": false},
-            {"op": "remove", "path": path},
+            {"op": "replace", "path": path, "value": "released"},
             {"op": "replace", "path": "/spec/active", "value": true},
             {"op": "add", "path": "/metadata/annotations/stagger.dev~1planned-start", "value": told.start},
             {"op": "add", "path": "/metadata/annotations/stagger.dev~1plan", "value": told.plan},
@@ -189,4 +189,25 @@ fn a_made_beforehand_workload_without_a_job_is_held_alike() {
     assert!(one.is_gated());
     let holds: Vec<Hold> = targets(one).into_iter().map(|target| target.hold).collect();
     assert_eq!(holds, [Hold::Inactive]);
+}
+
+#[test]
+fn the_eviction_that_kueue_counts_for_our_hold_is_none() {
+    let fake = Fake::new().job("eval-1", 2);
+    let counted = |mark: Option<&str>, evictions: Value| {
+        let seen = observe(&rows(&fake, |workload| {
+            workload["metadata"]["annotations"] = mark.map_or(json!({}), |mark| json!({MARK: mark}));
+            workload["status"]["schedulingStats"] = json!({"evictions": evictions});
+        }));
+        seen[0].workload.as_ref().expect("it has a Workload").evictions
+    };
+    let held = json!([{"reason": "Deactivated", "underlyingCause": "", "count": 1}]);
+    let more = json!([{"reason": "Deactivated", "count": 2}, {"reason": "Preempted", "count": 3}]);
+    let by_kueue = json!([{"reason": "Deactivated", "underlyingCause": "RequeuingLimitExceeded", "count": 1}]);
+    for mark in [Some("inactive"), Some("released")] {
+        assert_eq!(counted(mark, held.clone()), 0);
+        assert_eq!(counted(mark, more.clone()), 4, "somebody deactivated it later, and it was preempted");
+        assert_eq!(counted(mark, by_kueue.clone()), 1);
+    }
+    assert_eq!(counted(None, held), 1, "a user deactivated what ran");
 }
