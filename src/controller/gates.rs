@@ -11,7 +11,8 @@ use kube::core::{ApiResource, GroupVersionKind};
 use serde_json::json;
 
 use crate::api::keys::{GATES, GATES_REFUSAL};
-use crate::cluster::{CALL_MAX, Cluster, within};
+use crate::api::status::{CapacityPlanStatus, ConditionStatus, GATES_HONOURED};
+use crate::cluster::{CALL_MAX, Cluster, ClusterError, Kind, within};
 
 /// What Kueue does with gates.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -32,6 +33,17 @@ impl Gates {
         matches!(self, Self::Honoured | Self::Ignored)
     }
 
+    /// What was told of it last: who leads anew goes by that until Kueue answers.
+    #[must_use]
+    pub fn told(status: &CapacityPlanStatus) -> Option<Self> {
+        let told = status.conditions.iter().find(|one| one.condition == GATES_HONOURED)?;
+        match told.status {
+            ConditionStatus::True => Some(Self::Honoured),
+            ConditionStatus::False => Some(Self::Ignored),
+            ConditionStatus::Unknown => None,
+        }
+    }
+
     /// When to ask again: Kueue reads its features only when it starts, and that happens at any time.
     #[must_use]
     pub fn again(&self) -> Duration {
@@ -41,18 +53,15 @@ impl Gates {
 
 /// Asks Kueue, in a namespace in which we may make Workloads.
 pub async fn ask(cluster: &Cluster, namespace: &str) -> Gates {
-    // Where there is only the older version, the older question; a workload is the same in both but for its version.
-    let mut answer = Gates::default();
-    for version in ["v1beta2", "v1beta1"] {
-        answer = ask_in(cluster, namespace, version).await;
-        if answer.is_known() {
-            break;
-        }
+    let mut answer = ask_in(cluster, namespace, "v1beta2").await;
+    // Where there is only the older version, the older question.
+    if answer.as_ref().is_err_and(|error| error.kind == Kind::NotFound) {
+        answer = ask_in(cluster, namespace, "v1beta1").await;
     }
-    answer
+    answer.unwrap_or_else(|error| Gates::Unknown(error.message))
 }
 
-async fn ask_in(cluster: &Cluster, namespace: &str, version: &str) -> Gates {
+async fn ask_in(cluster: &Cluster, namespace: &str, version: &str) -> Result<Gates, ClusterError> {
     let api = ApiResource::from_gvk(&GroupVersionKind::gvk("kueue.x-k8s.io", version, "Workload"));
     let objects: Api<DynamicObject> = Api::namespaced_with(cluster.client.clone(), namespace, &api);
     let template = json!({"spec": {"restartPolicy": "Never", "containers": [{"name": "probe", "image": "probe"}]}});
@@ -62,12 +71,12 @@ async fn ask_in(cluster: &Cluster, namespace: &str, version: &str) -> Gates {
         "metadata": {"name": "stagger-probe", "namespace": namespace, "annotations": {GATES: ","}},
         "spec": {"active": false, "podSets": [{"name": "main", "count": 1, "template": template}]},
     });
-    let Ok(probe) = serde_json::from_value(probe) else { return Gates::default() };
+    let Ok(probe) = serde_json::from_value(probe) else { return Ok(Gates::default()) };
     let params = PostParams { dry_run: true, ..PostParams::default() };
     let call = objects.create(&params, &probe);
     match within(CALL_MAX, "create", "workloads.kueue.x-k8s.io (as a dry run)", call).await {
-        Ok(_) => Gates::Ignored,
-        Err(error) if error.message.contains(GATES_REFUSAL) => Gates::Honoured,
-        Err(error) => Gates::Unknown(error.message),
+        Ok(_) => Ok(Gates::Ignored),
+        Err(error) if error.message.contains(GATES_REFUSAL) => Ok(Gates::Honoured),
+        Err(error) => Err(error),
     }
 }

@@ -87,6 +87,8 @@ pub struct Loop {
     /// The rows by which the labels of namespaces are right.
     labelled: Option<u64>,
     gates: Gates,
+    /// Asked beside the loop: a Kueue that does not answer must not keep anything from starting.
+    asking: JoinSet<Gates>,
     asked: Option<Instant>,
 }
 
@@ -116,6 +118,7 @@ impl Loop {
             adherence: Adherence::default(),
             labelled: None,
             gates: Gates::default(),
+            asking: JoinSet::new(),
             asked: None,
         }
     }
@@ -135,6 +138,7 @@ impl Loop {
                 }
                 _ = tenure.changed() => {}
                 Some(done) = self.planning.join_next() => self.take(done),
+                Some(Ok(answer)) = self.asking.join_next() => self.learn_of_gates(answer),
                 () = sleep(next) => {}
             }
             changes.mark_unchanged();
@@ -142,7 +146,7 @@ impl Loop {
                 configured = Some(Instant::now());
                 self.configure().await;
             }
-            self.ask_of_gates().await;
+            self.ask_of_gates();
             let begun = Instant::now();
             while let Some(done) = self.planning.try_join_next() {
                 self.take(done);
@@ -176,6 +180,9 @@ impl Loop {
         let fence = Fence { leadership: Some(self.leadership.clone()), epoch };
         // 1. What is there.
         let plans = self.read_plans();
+        if let Some(told) = plans.iter().find_map(|plan| Gates::told(&plan.status)).filter(|_| !self.gates.is_known()) {
+            self.learn_of_gates(told);
+        }
         self.begin(&plans, epoch, now).await;
         self.look(now);
         // 2. Plan anew what must be.
@@ -253,14 +260,18 @@ impl Loop {
         }
     }
 
-    /// Asks Kueue whether it reads gates, from time to time and while we lead; what is not answered changes nothing.
-    async fn ask_of_gates(&mut self) {
+    /// Asks Kueue whether it reads gates, from time to time and while we lead.
+    fn ask_of_gates(&mut self) {
         let due = self.asked.is_none_or(|at| at.elapsed() >= self.gates.again());
-        if !due || self.leadership.epoch().is_none() {
-            return;
+        if due && self.asking.is_empty() && self.leadership.epoch().is_some() {
+            self.asked = Some(Instant::now());
+            let (cluster, namespace) = (self.cluster.clone(), self.settings.namespace.clone());
+            self.asking.spawn(async move { gates::ask(&cluster, &namespace).await });
         }
-        self.asked = Some(Instant::now());
-        let answer = gates::ask(&self.cluster, &self.settings.namespace).await;
+    }
+
+    /// What is not answered changes nothing.
+    fn learn_of_gates(&mut self, answer: Gates) {
         if answer == self.gates || (self.gates.is_known() && !answer.is_known()) {
             return;
         }

@@ -59,7 +59,7 @@ fn no_role_has_a_wildcard_and_the_controllers_privileges_are_over_our_own_kinds_
     }
     let accounts: Vec<Value> =
         objects("base/identities.yaml").into_iter().filter(|object| object["kind"] == "ServiceAccount").collect();
-    assert_eq!(accounts.len(), 2);
+    assert_eq!(accounts.len(), 3);
     let bound = objects("base/identities.yaml");
     let of_webhook = bound.iter().filter(|object| object["kind"] == "ClusterRoleBinding");
     assert!(of_webhook.clone().all(|binding| !binding["subjects"].to_string().contains("stagger-webhook")));
@@ -79,6 +79,21 @@ fn the_webhook_may_list_and_watch_exactly_what_it_watches() {
     let watched: BTreeSet<_> =
         sources().iter().map(|source| (source.group.to_owned(), source.plural.to_owned())).collect();
     assert_eq!(granted, watched);
+}
+
+#[test]
+fn the_watchdog_may_list_and_let_go_exactly_what_it_sweeps() {
+    let role = &objects("components/controller/watchdog-rights.yaml")[0];
+    let mut granted = BTreeSet::new();
+    for rule in role["rules"].as_array().unwrap() {
+        assert_eq!(words(&rule["verbs"]), ["list", "patch"]);
+        for group in words(&rule["apiGroups"]) {
+            granted
+                .extend(words(&rule["resources"]).into_iter().map(|resource| (group.to_owned(), resource.to_owned())));
+        }
+    }
+    let swept = kinds::KINDS.iter().filter(|kind| kind.queued && kind.kind != "CronJob");
+    assert_eq!(granted, swept.map(|kind| (kind.group.to_owned(), kind.plural.to_owned())).collect());
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use stagger::api::manifest::Manifest;
 use stagger::controller::acts::Note;
+use stagger::controller::gates::Gates;
 use stagger::controller::scope::Scope;
 use stagger::controller::sweep::Gated;
 use stagger::controller::watchdog::{Nerves, due, order};
@@ -210,4 +211,15 @@ fn the_eviction_that_kueue_counts_for_our_hold_is_none() {
         assert_eq!(counted(mark, by_kueue.clone()), 1);
     }
     assert_eq!(counted(None, held), 1, "a user deactivated what ran");
+}
+
+#[test]
+fn who_leads_anew_goes_by_what_was_told_of_gates_until_kueue_answers() {
+    for (status, expected) in [("True", Some(Gates::Honoured)), ("False", Some(Gates::Ignored)), ("Unknown", None)] {
+        let condition = json!({"type": "GatesHonoured", "status": status, "reason": "Told", "message": "told",
+            "lastTransitionTime": "2026-11-30T12:00:00Z"});
+        let told = serde_json::from_value(json!({"conditions": [condition]})).expect("a status");
+        assert_eq!(Gates::told(&told), expected, "{status}");
+    }
+    assert_eq!(Gates::told(&stagger::api::status::CapacityPlanStatus::default()), None);
 }
