@@ -43,10 +43,17 @@ async fn day(stage: &mut Stage<'_>, breaks: impl AsyncFnOnce(&mut Stage<'_>)) {
 }
 
 #[test]
-fn the_leader_is_killed_and_started_again() {
+fn a_follower_is_killed_and_then_the_leader_and_that_one_is_started_again() {
     alone_on_stage(async |plane| {
         let mut stage = Stage::set(plane, "killed-leader", &[("killed-leader", 4)], 240).await;
-        day(&mut stage, async |stage| stage.controller.again()).await;
+        day(&mut stage, async |stage| {
+            let (mut second, metrics) = stage.follower();
+            until("the follower is ready", Duration::from_mins(1), async || http(&metrics, "/readyz").await).await;
+            second.kill();
+            assert_eq!(leads(&stage.metrics).await, Ok(true), "that is nothing to the leader");
+            stage.controller.again();
+        })
+        .await;
     });
 }
 
@@ -95,9 +102,8 @@ async fn leads(metrics: &str) -> Result<bool, String> {
 #[test]
 fn calls_are_turned_away_answers_lost_and_watches_cut_off_and_forgotten() {
     alone_on_stage(async |plane| {
-        let mut stage = Stage::set(plane, "storm", &[("storm", 4)], 240).await;
-        let (weather, kubeconfig) = weather::open(plane).await;
-        stage.through(&kubeconfig);
+        let (weather, way) = weather::open(plane).await;
+        let mut stage = Stage::flavored(plane, "storm", &["a100"], &[("storm", [4])], 240, &way).await;
         let cutting = {
             let weather = Arc::clone(&weather);
             async move {

@@ -24,7 +24,7 @@ fn forty_jobs_of_two_queues_share_two_flavors_as_planned() {
     alone_on_stage(async |plane| {
         let speed = 240;
         let queues = [(QUEUES[0], [6, 2]), (QUEUES[1], [2, 6])];
-        let mut stage = Stage::flavored(plane, NAME, &["a100", "h100"], &queues, speed).await;
+        let mut stage = Stage::flavored(plane, NAME, &["a100", "h100"], &queues, speed, plane.admin.kubeconfig()).await;
         let due = Timestamp(NOON.0 + 12 * 3600);
         for minutes in [30, 60, 90] {
             plane.admin.apply(&stage.slo(&format!("promise-{minutes}"), due, minutes)).await;

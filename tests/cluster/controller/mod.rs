@@ -64,16 +64,18 @@ impl<'a> Stage<'a> {
     /// Queues of `gpus` each, all in one cohort where there are several, and a controller whose hour lasts `3600 / speed` s.
     async fn set(plane: &'a Plane, name: &str, queues: &[(&str, u32)], speed: i64) -> Self {
         let queues: Vec<(&str, [u32; 1])> = queues.iter().map(|(queue, gpus)| (*queue, [*gpus])).collect();
-        Self::flavored(plane, name, &["a100"], &queues, speed).await
+        Self::flavored(plane, name, &["a100"], &queues, speed, plane.admin.kubeconfig()).await
     }
 
-    /// The same with several flavors, in the order in which Kueue tries them, and so many GPUs of each.
+    /// The same with several flavors, in the order in which Kueue tries them, and so many GPUs of each; the controller
+    /// takes its own way to the API server.
     async fn flavored<const N: usize>(
         plane: &'a Plane,
         name: &str,
         flavors: &[&str; N],
         queues: &[(&str, [u32; N])],
         speed: i64,
+        way: &Path,
     ) -> Self {
         let admin = &plane.admin;
         crds::installed(plane).await;
@@ -108,7 +110,7 @@ impl<'a> Stage<'a> {
         let rehearsal = format!("{},{},{speed}", calendar::rfc3339(real, UTC), calendar::rfc3339(NOON, UTC));
         let flags = vec![
             "controller".to_owned(),
-            format!("--kubeconfig={}", admin.kubeconfig().display()),
+            format!("--kubeconfig={}", way.display()),
             format!("--rehearsal={rehearsal}"),
             // A lease of its own: that of a controller that was killed is left alone for a while.
             format!("--namespace={name}"),
@@ -118,18 +120,6 @@ impl<'a> Stage<'a> {
         let listening = [&flags[..], &[format!("--metrics-listen={metrics}")]].concat();
         let controller = Part::start(&format!("controller-{name}"), program, listening, &plane.folder);
         Self { plane, name: name.to_owned(), clock, rehearsal, speed, metrics, controller, flags }
-    }
-
-    /// The controller anew, on another way to the API server.
-    fn through(&mut self, kubeconfig: &Path) {
-        self.controller.kill();
-        let way = format!("--kubeconfig={}", kubeconfig.display());
-        for flag in self.flags.iter_mut().filter(|flag| flag.starts_with("--kubeconfig=")) {
-            flag.clone_from(&way);
-        }
-        let (program, name) = (Path::new(env!("CARGO_BIN_EXE_stagger")), format!("controller-{}", self.name));
-        let listening = [&self.flags[..], &[format!("--metrics-listen={}", self.metrics)]].concat();
-        self.controller = Part::start(&name, program, listening, &self.plane.folder);
     }
 
     /// Another controller that stands for the same lease, and where it answers.
