@@ -87,7 +87,9 @@ async fn node_loss(stage: &Stage<'_>) {
     lost["spec"]["template"]["spec"]["nodeSelector"] = json!({"frail": "yes"});
     lost["spec"]["template"]["spec"]["tolerations"] =
         json!([{"key": "frail", "operator": "Exists", "effect": "NoSchedule"}]);
+    let known = plans(stage).len();
     admin.create(&lost).await.unwrap_or_else(|refused| panic!("{}", refused.message));
+    planned_because(stage, known, Duration::from_mins(1), "moves/lost has started").await;
     let pod = until("its pod runs on the frail node", Duration::from_mins(1), async || {
         let pods = admin.list("v1", "Pod", NAME).await;
         let there =
