@@ -3,27 +3,29 @@
 //! The two counts differ for moments only (a status is written after the fact); the larger one counts, so that work is
 //! let go a moment late rather than into a queue where it would stand before others.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::{Pace, Scene};
 use crate::kueue::quota::{Ledger, Tree};
-use crate::names::{FlavorName, QueueName, ResourceName};
+use crate::names::{FlavorName, QueueName, ResourceName, WorkloadKey};
 use crate::plan::proposal::Release;
 use crate::plan::snapshot::{CellId, NodeId, NodeKind, PreemptionPolicy, QueueingStrategy, Snapshot};
 use crate::units::Amount;
 
 pub(super) type Uses = Vec<(CellId, Amount)>;
 
-pub(super) struct Headroom {
+pub(super) struct Headroom<'s> {
     ledger: Ledger,
+    /// The queue of each workload of the snapshot.
+    homes: HashMap<&'s WorkloadKey, NodeId>,
     queues: BTreeMap<QueueName, NodeId>,
     cells: BTreeMap<(FlavorName, ResourceName), CellId>,
     /// StrictFIFO queues whose head does not fit: what comes behind it waits in any case.
     blocked: BTreeSet<NodeId>,
 }
 
-impl Headroom {
-    pub(super) fn new(scene: &Scene<'_>) -> Self {
+impl<'s> Headroom<'s> {
+    pub(super) fn new(scene: &Scene<'s>) -> Self {
         let snapshot = scene.snapshot;
         let mut ledger = Ledger::new(Tree::at(snapshot, scene.now));
         let ids = (0_u32..).map(NodeId).zip(&snapshot.nodes);
@@ -39,7 +41,8 @@ impl Headroom {
                 *sum = sum.saturating_add(*amount);
             }
         }
-        let mut headroom = Self { ledger, queues, cells, blocked: BTreeSet::new() };
+        let homes = snapshot.workloads.iter().map(|workload| (&workload.key, workload.queue)).collect();
+        let mut headroom = Self { ledger, homes, queues, cells, blocked: BTreeSet::new() };
         for reservation in scene.reservations {
             let Some(node) = headroom.queues.get(&reservation.queue).copied() else { continue };
             let named = (reservation.flavor.clone(), reservation.resource.clone());
@@ -79,9 +82,9 @@ impl Headroom {
     }
 
     /// The queue and the cells of a release; `None` when one of them is gone.
-    pub(super) fn wanted(&self, snapshot: &Snapshot, release: &Release) -> Option<(NodeId, Uses)> {
-        let planned = snapshot.workloads.iter().find(|it| it.key == release.workload);
-        let node = planned.map(|it| it.queue).or_else(|| self.queues.get(&release.cluster_queue).copied())?;
+    pub(super) fn wanted(&self, release: &Release) -> Option<(NodeId, Uses)> {
+        let planned = self.homes.get(&release.workload).copied();
+        let node = planned.or_else(|| self.queues.get(&release.cluster_queue).copied())?;
         let cell =
             |flavor: &FlavorName, resource: &ResourceName| self.cells.get(&(flavor.clone(), resource.clone())).copied();
         let uses = release.uses.iter().map(|(flavor, resource, amount)| Some((cell(flavor, resource)?, *amount)));

@@ -154,7 +154,7 @@ pub fn decide(scene: &Scene<'_>, pace: Pace) -> Decision {
         if !waits || targets.is_empty() || ordered.contains(&release.workload) {
             continue;
         }
-        let Some((node, uses)) = headroom.wanted(scene.snapshot, release) else { continue };
+        let Some((node, uses)) = headroom.wanted(release) else { continue };
         match headroom.refuses(scene.snapshot, node, &uses) {
             None => {
                 headroom.take(node, &uses);
