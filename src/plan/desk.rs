@@ -144,15 +144,7 @@ impl<'a> Desk<'a> {
             .filter(|index| !self.policy.in_objective(&self.snapshot.workloads[*index]) && stands[*index].is_none())
             .collect();
         backfill.sort_by_key(|index| (-i64::from(self.snapshot.workloads[*index].priority), *index));
-        for workload in waiting.into_iter().chain(backfill) {
-            if let Some(stand) = self.ground.first_stand(&timeline, workload) {
-                let uses = self.ground.uses(workload, stand.option).expect("a stand's option fits");
-                for piece in &stand.pieces {
-                    timeline.take(uses, *piece);
-                }
-                stands[workload] = Some(stand);
-            }
-        }
+        self.ground.fill(&mut timeline, &mut stands, waiting.into_iter().chain(backfill));
         stands
     }
 

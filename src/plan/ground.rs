@@ -98,8 +98,14 @@ impl<'a> Ground<'a> {
             .map(|index| (self.pressure(index), index))
             .collect();
         order.sort_unstable();
-        for (_, index) in order {
-            let Some(stand) = self.first_stand(&timeline, index) else { continue };
+        self.fill(&mut timeline, &mut stands, order.into_iter().map(|(_, index)| index));
+        stands
+    }
+
+    /// Gives each workload in turn its first stand in what the timeline has left; who finds none stays without.
+    pub fn fill(&self, timeline: &mut Timeline, stands: &mut Stands, order: impl Iterator<Item = usize>) {
+        for index in order {
+            let Some(stand) = self.first_stand(timeline, index) else { continue };
             if let Some(uses) = self.uses(index, stand.option) {
                 for piece in &stand.pieces {
                     timeline.take(uses, *piece);
@@ -107,7 +113,6 @@ impl<'a> Ground<'a> {
             }
             stands[index] = Some(stand);
         }
-        stands
     }
 
     /// In the objective, then with something to lose, then by the latest start that loses nothing.

@@ -18,7 +18,7 @@ use crate::plan::dice::Dice;
 use crate::plan::effort::Effort;
 use crate::plan::exhaust::{self, Tried};
 use crate::plan::explain;
-use crate::plan::greedy::{Order, PORTFOLIO, greedy};
+use crate::plan::greedy::{PORTFOLIO, greedy};
 use crate::plan::ground::Ground;
 use crate::plan::proposal::{LevelName, Plan, Proof as Kind, Status, Verdict};
 use crate::plan::snapshot::{Policy, Snapshot};
@@ -119,13 +119,11 @@ fn anew(
 ) -> Stands {
     let snapshot = desk.snapshot;
     let listed = listed.unwrap_or_else(|| at_once(&desk.ground, effort));
-    let first = greedy(&desk.model, Order::LatestStart);
-    let mut stands = search_anew(desk, goal, first, proof, effort);
+    let mut stands = search_anew(desk, goal, proof, effort);
     if desk.model.jobs.iter().any(|job| job.split.is_some()) && stand::losses(snapshot, &stands) > desk.loss_floors() {
         // Work that may be split can give way to all other work and take the holes.
         let last = Desk::new(desk.ground.clone(), Splittable::Last);
-        let first = greedy(&last.model, Order::LatestStart);
-        let other = search_anew(&last, goal, first, &mut proof::Proof::new(&last), effort);
+        let other = search_anew(&last, goal, &mut proof::Proof::new(&last), effort);
         if levels_of(desk, &other) < levels_of(desk, &stands) {
             stands = other;
         }
@@ -141,16 +139,11 @@ fn anew(
 }
 
 /// 3. and 4. fewer losses and how few they can be; 5. the preset; 6. exact time.
-fn search_anew<'m>(
-    desk: &'m Desk<'_>,
-    goal: Goal,
-    first: Board<'m>,
-    proof: &mut proof::Proof,
-    effort: &mut Effort<'_>,
-) -> Stands {
-    let mut board = first;
+fn search_anew(desk: &Desk<'_>, goal: Goal, proof: &mut proof::Proof, effort: &mut Effort<'_>) -> Stands {
+    let [first, others @ ..] = PORTFOLIO;
+    let mut board = greedy(&desk.model, first);
     let floor = desk.loss_floor();
-    for order in PORTFOLIO {
+    for order in others {
         // Nothing loses less than the floor.
         if board.loss <= floor {
             break;

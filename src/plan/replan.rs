@@ -121,15 +121,7 @@ fn in_place(desk: &Desk<'_>, promises: &[Promised]) -> Stands {
         let due = desk.snapshot.workloads[*workload].due.as_ref().map(|due| due.at);
         (due.is_none(), due, *workload)
     });
-    for workload in rest {
-        let Some(stand) = desk.ground.first_stand(&timeline, workload) else { continue };
-        if let Some(uses) = desk.ground.uses(workload, stand.option) {
-            for piece in &stand.pieces {
-                timeline.take(uses, *piece);
-            }
-        }
-        stands[workload] = Some(stand);
-    }
+    desk.ground.fill(&mut timeline, &mut stands, rest.into_iter());
     stands
 }
 

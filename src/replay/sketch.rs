@@ -8,7 +8,7 @@ use crate::plan::board::Board;
 use crate::plan::desk::{Desk, Splittable};
 use crate::plan::dice::Dice;
 use crate::plan::effort::Effort;
-use crate::plan::greedy::{Order, PORTFOLIO, greedy, place_earliest};
+use crate::plan::greedy::{PORTFOLIO, greedy, place_earliest};
 use crate::plan::ground::Ground;
 use crate::plan::search;
 use crate::plan::snapshot::{Policy, Snapshot};
@@ -21,8 +21,9 @@ pub(super) fn sketch(snapshot: &Snapshot, policy: &Policy) -> Stands {
     let desk = Desk::new(Ground::new(snapshot, policy), Splittable::OnGrid);
     let floor = desk.loss_floor();
     // Of equal losses the one that ends sooner in sum: what is small is not held up for what is large.
-    let mut board = greedy(&desk.model, Order::LatestStart);
-    for order in PORTFOLIO {
+    let [first, others @ ..] = PORTFOLIO;
+    let mut board = greedy(&desk.model, first);
+    for order in others {
         let other = greedy(&desk.model, order);
         if (other.loss, completion(&other)) < (board.loss, completion(&board)) {
             board = other;
