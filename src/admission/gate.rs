@@ -11,8 +11,8 @@ use super::review::Request;
 use super::templates;
 use super::world::World;
 use crate::api::keys::{
-    ELASTIC_JOB, GATE, GATES, GROUP_WORKLOAD, HELD, HELD_INACTIVE, MULTIKUEUE_ORIGIN, POD_GROUP, PREBUILT_WORKLOAD,
-    QUEUE_NAME, SLICE_REPLACEMENT, SUSPENDING_PARENT,
+    self, ELASTIC_JOB, GATE, GATES, GROUP_WORKLOAD, HELD, HELD_INACTIVE, MULTIKUEUE_ORIGIN, POD_GROUP,
+    PREBUILT_WORKLOAD, QUEUE_NAME, SLICE_REPLACEMENT, SUSPENDING_PARENT,
 };
 
 /// The LocalQueue that Kueue gives to jobs that name none, where it exists.
@@ -89,7 +89,7 @@ pub fn judge(request: &Request<'_>, kind: &Kind, object: &Object<'_>, world: &Wo
     let nothing = Metadata::default();
     let meta = object.metadata.as_ref().unwrap_or(&nothing);
     let written = meta.annotation(GATES).unwrap_or_default();
-    let present = holds(written);
+    let present = keys::holds(written);
     let queue = queue(request, kind, object, meta, world);
     let enforced = queue
         .as_deref()
@@ -148,12 +148,6 @@ fn workload(request: &Request<'_>, object: &Object<'_>, meta: &Metadata<'_>, wor
         Some(false) if !marked => Gate::Deactivated,
         active => Gate::Inactive { already: active == Some(false) },
     }
-}
-
-/// Whether our gate is among those of an annotation's value.
-#[must_use]
-pub fn holds(gates: &str) -> bool {
-    gates.split(',').any(|gate| gate.trim() == GATE)
 }
 
 /// The LocalQueue that Kueue will put it in.

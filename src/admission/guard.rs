@@ -6,13 +6,12 @@
 
 use super::answer::{Decision, Outcome};
 use super::draft::Draft;
-use super::gate;
 use super::kinds::{Kind, Role};
 use super::object::{Metadata, Pairs};
 use super::review::{Request, Verb, metadata};
 use super::world::{Mode, World};
 use crate::api::keys::{
-    GATE, GATES, HELD, PREFIX, PROTECTED_ANNOTATIONS, PROTECTED_LABELS, QUEUE_NAME, TENANT, TENANT_UID,
+    self, GATE, GATES, HELD, PREFIX, PROTECTED_ANNOTATIONS, PROTECTED_LABELS, QUEUE_NAME, TENANT, TENANT_UID,
 };
 
 const WHO: &str = "only stagger's controller may change it";
@@ -126,7 +125,7 @@ fn is_true_stamp(request: &Request<'_>, key: &str, before: Option<&str>, after: 
 }
 
 fn is_held(meta: &Metadata<'_>) -> bool {
-    meta.annotation(GATES).is_some_and(gate::holds)
+    meta.annotation(GATES).is_some_and(keys::holds)
 }
 
 fn gate_passed() -> String {

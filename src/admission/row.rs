@@ -2,15 +2,14 @@
 
 use std::sync::Arc;
 
-use super::gate;
 use super::kinds::{KINDS, Role};
 use super::owners::LiveOwner;
 use super::queues::{ClusterQueue, LocalQueue, PodGroup};
 use super::tenancy::{Namespace, Tenant, TenantRef};
 use crate::api::capacity_plan::CapacityPlanSpec;
-use crate::api::keys::{GATES, POD_GROUP, TENANT, TENANT_UID};
+use crate::api::keys::{self, GATES, POD_GROUP, TENANT, TENANT_UID};
 use crate::api::manifest::Manifest;
-use crate::api::status::GATES_HONOURED;
+use crate::api::status::tells_gates_ignored;
 use crate::api::{GROUP, capacity_plan, slo, tenant};
 use crate::failure::Finding;
 
@@ -63,7 +62,9 @@ pub fn row(object: &Manifest) -> Result<Option<Row>, Finding> {
     Ok(Some(match (object.group(), object.kind.as_str()) {
         ("", "Namespace") => Row::Namespace(Arc::new(namespace(object))),
         (GROUP, tenant::KIND) => Row::Tenant(read_tenant(object)?),
-        (GROUP, capacity_plan::KIND) => Row::Plan(Box::new(object.decode("/spec")?), gates_ignored(object)),
+        (GROUP, capacity_plan::KIND) => {
+            Row::Plan(Box::new(object.decode("/spec")?), tells_gates_ignored(&object.value))
+        }
         (GROUP, slo::KIND) => Row::Promise,
         (KUEUE, "LocalQueue") => {
             let cluster_queue = text(object, &["/spec/clusterQueue"]).unwrap_or_default();
@@ -75,12 +76,6 @@ pub fn row(object: &Manifest) -> Result<Option<Row>, Finding> {
         (KUEUE, "Cohort") => Row::Cohort(text(object, &["/spec/parentName", "/spec/parent"])),
         _ => return Ok(live(object)),
     }))
-}
-
-/// What the controller has told of Kueue's gates; nothing told is nothing known, and gates are tried.
-fn gates_ignored(plan: &Manifest) -> bool {
-    let conditions = plan.at("/status/conditions").and_then(|list| list.as_array()).into_iter().flatten();
-    conditions.clone().any(|one| one["type"] == GATES_HONOURED && one["status"] == "False")
 }
 
 /// The first of these fields that is not empty. Kueue renamed some between versions.
@@ -111,7 +106,7 @@ fn read_tenant(object: &Manifest) -> Result<Tenant, Finding> {
 fn live(object: &Manifest) -> Option<Row> {
     let kind = KINDS.iter().find(|kind| kind.group == object.group() && kind.kind == object.kind)?;
     if kind.role == Role::Pod {
-        let held = object.annotation(GATES).is_some_and(gate::holds);
+        let held = object.annotation(GATES).is_some_and(keys::holds);
         let state = if held { PodGroup::Gated } else { PodGroup::Released };
         return Some(Row::Member { group: object.label(POD_GROUP)?.to_owned(), state });
     }

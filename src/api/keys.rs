@@ -38,6 +38,12 @@ pub const GATES_REFUSAL: &str = "cannot contain empty gate names";
 /// Our gate among them.
 pub const GATE: &str = "stagger.dev/planner";
 
+/// Whether our gate is among those of the annotation's value.
+#[must_use]
+pub fn holds(gates: &str) -> bool {
+    gates.split(',').any(|gate| gate.trim() == GATE)
+}
+
 /// Label: the LocalQueue.
 pub const QUEUE_NAME: &str = "kueue.x-k8s.io/queue-name";
 /// Label of a job whose Workload was made beforehand; Kueue then reads no gate from the job.

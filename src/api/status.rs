@@ -5,6 +5,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::written::{Duration, Instant, Percent};
 
@@ -35,6 +36,13 @@ pub struct Condition {
 /// A CapacityPlan's condition: whether Kueue reads gates. While it is false, work is held through its Workload's
 /// `spec.active`.
 pub const GATES_HONOURED: &str = "GatesHonoured";
+
+/// Whether a CapacityPlan as JSON tells that Kueue ignores gates. Nothing told is nothing known.
+#[must_use]
+pub fn tells_gates_ignored(plan: &Value) -> bool {
+    let conditions = plan["status"]["conditions"].as_array().into_iter().flatten();
+    conditions.into_iter().any(|one| one["type"] == GATES_HONOURED && one["status"] == "False")
+}
 
 /// A judgement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

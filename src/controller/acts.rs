@@ -17,7 +17,7 @@ use crate::api::{GROUP, VERSION};
 use crate::cluster::lease::Leadership;
 use crate::cluster::{CALL_MAX, Cluster, ClusterError, Kind, within};
 use crate::kueue::observed::Carrier;
-use crate::kueue::release::{Order, Target, Told, annotation, is_marked};
+use crate::kueue::release::{Hold, Order, Target, Told};
 
 /// Writes at once. The API server gives a client its share; more would only wait there.
 const AT_ONCE: usize = 32;
@@ -111,13 +111,7 @@ impl Note {
     /// also when a plan is told that was made a moment before. `None`: no gate holds it.
     #[must_use]
     pub fn steps(&self) -> Option<Value> {
-        let held = match &self.carrier {
-            carrier if carrier.inactive => is_marked(),
-            carrier if carrier.is_gated() => {
-                json!({"op": "test", "path": annotation(keys::GATES), "value": carrier.gates})
-            }
-            _ => return None,
-        };
+        let held = Hold::of(&self.carrier)?.test()?;
         let [start, plan] = self.told.steps();
         Some(json!([{"op": "test", "path": "/metadata/uid", "value": self.carrier.uid}, held, start, plan]))
     }

@@ -13,7 +13,6 @@ use super::survey::pages;
 use crate::api::keys;
 use crate::calendar;
 use crate::cluster::{Cluster, ClusterError, Kind};
-use crate::kueue::observed::holds;
 use crate::kueue::release::{Hold, Target};
 use crate::units::Timestamp;
 
@@ -94,7 +93,7 @@ fn hold(object: &DynamicObject, kind: &Watched) -> Option<Hold> {
     if inactive {
         return Some(Hold::Inactive);
     }
-    annotation(object, keys::GATES).filter(|gates| holds(gates)).map(|gates| Hold::Gate(gates.to_owned()))
+    annotation(object, keys::GATES).filter(|gates| keys::holds(gates)).map(|gates| Hold::Gate(gates.to_owned()))
 }
 
 fn gated(object: &DynamicObject, hold: Hold, api: &ApiResource) -> Gated {

@@ -3,7 +3,7 @@
 use super::examine::version;
 use super::facts::{Facts, Probe};
 use super::{Check, Status};
-use crate::api::status::GATES_HONOURED;
+use crate::api::status::tells_gates_ignored;
 
 /// The first release with gates.
 const LEAST: (u64, u64) = (0, 17);
@@ -74,6 +74,5 @@ fn gates(facts: &Facts) -> Check {
 /// Whether the controller has found the same and says that it holds work without gates.
 fn holds_otherwise(facts: &Facts) -> bool {
     let plans = facts.plans.as_ref().ok().and_then(Option::as_ref).and_then(|list| list["items"].as_array());
-    let conditions = plans.into_iter().flatten().filter_map(|plan| plan["status"]["conditions"].as_array()).flatten();
-    conditions.into_iter().any(|one| one["type"] == GATES_HONOURED && one["status"] == "False")
+    plans.into_iter().flatten().any(tells_gates_ignored)
 }

@@ -113,8 +113,10 @@ impl Observed {
     /// Whether we hold it: by our gate on the object or on the Workload, or through `spec.active`.
     #[must_use]
     pub fn is_gated(&self) -> bool {
-        let by_gate =
-            || self.carriers.iter().any(Carrier::is_gated) || self.workload.as_ref().is_some_and(|it| holds(&it.gates));
+        let by_gate = || {
+            self.carriers.iter().any(Carrier::is_gated)
+                || self.workload.as_ref().is_some_and(|it| keys::holds(&it.gates))
+        };
         self.is_inactive() || if self.gates_ignored { self.is_awaited() } else { by_gate() }
     }
 
@@ -127,7 +129,13 @@ impl Observed {
     /// Its Workload as something to write on, where we have made that inactive.
     #[must_use]
     pub fn inactive_carrier(&self) -> Option<Carrier> {
-        let workload = self.workload.as_ref().filter(|it| it.is_held())?;
+        self.workload_carrier().filter(|it| it.inactive)
+    }
+
+    /// Its Workload as something to write on.
+    #[must_use]
+    pub fn workload_carrier(&self) -> Option<Carrier> {
+        let workload = self.workload.as_ref()?;
         Some(Carrier {
             api_version: workload.api_version.clone(),
             kind: "Workload".to_owned(),
@@ -137,7 +145,7 @@ impl Observed {
             gates: workload.gates.clone(),
             planned_start: workload.planned_start.clone(),
             prebuilt: false,
-            inactive: true,
+            inactive: workload.is_held(),
         })
     }
 
@@ -226,14 +234,8 @@ impl WorkloadState {
 impl Carrier {
     #[must_use]
     pub fn is_gated(&self) -> bool {
-        holds(&self.gates)
+        keys::holds(&self.gates)
     }
-}
-
-/// Whether our gate is among those of an annotation's value.
-#[must_use]
-pub fn holds(gates: &str) -> bool {
-    gates.split(',').any(|gate| gate.trim() == keys::GATE)
 }
 
 /// Everything observed by the name it has in a plan, the kinds of one name told apart.

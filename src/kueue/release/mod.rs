@@ -18,7 +18,7 @@ use crate::units::{Amount, Seconds, Timestamp};
 
 use headroom::Headroom;
 
-pub use patch::{Hold, Target, Told, annotation, is_marked, targets, without_gate};
+pub use patch::{Hold, Target, Told, annotation, targets, without_gate};
 pub use watched::{Trouble, TroubleKind, watch};
 
 /// What the controller may do at once, and how long it waits for Kueue.

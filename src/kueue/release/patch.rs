@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::api::keys;
-use crate::kueue::observed::{Carrier, Observed, WorkloadState, holds};
+use crate::kueue::observed::{Carrier, Observed};
 
 /// An object that is let go.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,10 +53,26 @@ pub fn annotation(key: &str) -> String {
     format!("/metadata/annotations/{}", key.replace('~', "~0").replace('/', "~1"))
 }
 
-/// The step that fails where a Workload does not carry our mark (any more).
-#[must_use]
-pub fn is_marked() -> Value {
-    json!({"op": "test", "path": annotation(keys::HELD), "value": keys::HELD_INACTIVE})
+impl Hold {
+    /// How an object is held, if it is.
+    #[must_use]
+    pub fn of(carrier: &Carrier) -> Option<Self> {
+        if carrier.inactive {
+            return Some(Self::Inactive);
+        }
+        carrier.is_gated().then(|| Self::Gate(carrier.gates.clone()))
+    }
+
+    /// The step of a JSON patch that fails where it is not held so (any more); `None`: it is not held at all.
+    #[must_use]
+    pub fn test(&self) -> Option<Value> {
+        let (key, value) = match self {
+            Self::Gate(gates) => (keys::GATES, gates.as_str()),
+            Self::Inactive | Self::Mark => (keys::HELD, keys::HELD_INACTIVE),
+            Self::Told => return None,
+        };
+        Some(json!({"op": "test", "path": annotation(key), "value": value}))
+    }
 }
 
 impl Target {
@@ -65,15 +81,16 @@ impl Target {
     /// plan; told after, it could be lost.
     #[must_use]
     pub fn patch(&self, told: Option<&Told>) -> Option<Value> {
+        let held = self.hold.test()?;
         let mut steps = Vec::new();
         if !self.uid.is_empty() {
             steps.push(json!({"op": "test", "path": "/metadata/uid", "value": self.uid}));
         }
+        steps.push(held);
         let unmark = json!({"op": "replace", "path": annotation(keys::HELD), "value": keys::HELD_RELEASED});
         match &self.hold {
             Hold::Gate(gates) => {
                 let path = annotation(keys::GATES);
-                steps.push(json!({"op": "test", "path": path, "value": gates}));
                 steps.push(match without_gate(gates) {
                     Some(rest) => json!({"op": "replace", "path": path, "value": rest}),
                     None => json!({"op": "remove", "path": path}),
@@ -82,10 +99,10 @@ impl Target {
             Hold::Inactive => {
                 let inactive = json!({"op": "test", "path": "/spec/active", "value": false});
                 let active = json!({"op": "replace", "path": "/spec/active", "value": true});
-                steps.extend([is_marked(), inactive, unmark, active]);
+                steps.extend([inactive, unmark, active]);
             }
-            Hold::Mark => steps.extend([is_marked(), unmark]),
-            Hold::Told => return None,
+            Hold::Mark => steps.push(unmark),
+            Hold::Told => {}
         }
         steps.extend(told.into_iter().flat_map(Told::steps));
         Some(Value::Array(steps))
@@ -106,10 +123,10 @@ pub fn without_gate(gates: &str) -> Option<String> {
 pub fn targets(one: &Observed) -> Vec<Target> {
     let gated = one.carriers.iter().filter(|it| it.is_gated());
     let mut all: Vec<Target> = gated.map(|it| of(it, Hold::Gate(it.gates.clone()))).collect();
-    let Some(workload) = &one.workload else { return all };
-    let on_workload = |hold: Hold| of_workload(one, workload, hold);
+    let (Some(workload), Some(carrier)) = (&one.workload, one.workload_carrier()) else { return all };
+    let on_workload = |hold: Hold| of(&carrier, hold);
     let is_carrier = one.carriers.iter().any(|it| it.uid == workload.uid && it.kind == "Workload");
-    if holds(&workload.gates) && !is_carrier && (all.is_empty() || one.is_prebuilt()) {
+    if carrier.is_gated() && !is_carrier && (all.is_empty() || one.is_prebuilt()) {
         all.push(on_workload(Hold::Gate(workload.gates.clone())));
     }
     if workload.is_held() {
@@ -130,17 +147,6 @@ fn of(carrier: &Carrier, hold: Hold) -> Target {
         namespace: carrier.namespace.clone(),
         name: carrier.name.clone(),
         uid: carrier.uid.clone(),
-        hold,
-    }
-}
-
-fn of_workload(one: &Observed, workload: &WorkloadState, hold: Hold) -> Target {
-    Target {
-        api_version: workload.api_version.clone(),
-        kind: "Workload".to_owned(),
-        namespace: one.key.namespace().to_owned(),
-        name: workload.name.clone(),
-        uid: workload.uid.clone(),
         hold,
     }
 }

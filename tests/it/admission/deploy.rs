@@ -65,17 +65,22 @@ fn no_role_has_a_wildcard_and_the_controllers_privileges_are_over_our_own_kinds_
     assert!(of_webhook.clone().all(|binding| !binding["subjects"].to_string().contains("stagger-webhook")));
 }
 
-#[test]
-fn the_webhook_may_list_and_watch_exactly_what_it_watches() {
-    let role = &objects("components/webhook/reading.yaml")[0];
+/// Groups and resources of a role that grants the same verbs on all of them.
+fn granted(role: &Value, verbs: [&str; 2]) -> BTreeSet<(String, String)> {
     let mut granted = BTreeSet::new();
     for rule in role["rules"].as_array().unwrap() {
-        assert_eq!(words(&rule["verbs"]), ["list", "watch"]);
+        assert_eq!(words(&rule["verbs"]), verbs);
         for group in words(&rule["apiGroups"]) {
             granted
                 .extend(words(&rule["resources"]).into_iter().map(|resource| (group.to_owned(), resource.to_owned())));
         }
     }
+    granted
+}
+
+#[test]
+fn the_webhook_may_list_and_watch_exactly_what_it_watches() {
+    let granted = granted(&objects("components/webhook/reading.yaml")[0], ["list", "watch"]);
     let watched: BTreeSet<_> =
         sources().iter().map(|source| (source.group.to_owned(), source.plural.to_owned())).collect();
     assert_eq!(granted, watched);
@@ -83,15 +88,7 @@ fn the_webhook_may_list_and_watch_exactly_what_it_watches() {
 
 #[test]
 fn the_watchdog_may_list_and_let_go_exactly_what_it_sweeps() {
-    let role = &objects("components/controller/watchdog-rights.yaml")[0];
-    let mut granted = BTreeSet::new();
-    for rule in role["rules"].as_array().unwrap() {
-        assert_eq!(words(&rule["verbs"]), ["list", "patch"]);
-        for group in words(&rule["apiGroups"]) {
-            granted
-                .extend(words(&rule["resources"]).into_iter().map(|resource| (group.to_owned(), resource.to_owned())));
-        }
-    }
+    let granted = granted(&objects("components/controller/watchdog-rights.yaml")[0], ["list", "patch"]);
     let swept = kinds::KINDS.iter().filter(|kind| kind.queued && kind.kind != "CronJob");
     assert_eq!(granted, swept.map(|kind| (kind.group.to_owned(), kind.plural.to_owned())).collect());
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use serde_json::{Value, json};
+use stagger::api::keys::holds;
 use stagger::api::manifest::Manifest;
 use stagger::api::status::WorkloadSloStatus;
 use stagger::clock::Clock;
@@ -14,7 +15,6 @@ use stagger::controller::reservations;
 use stagger::controller::scope::Scope;
 use stagger::controller::settings::Settings;
 use stagger::controller::turn::{self, Seen, Sight, Slo, Turn};
-use stagger::kueue::observed::holds;
 use stagger::kueue::release::{Cause, Hold, Target, Told, without_gate};
 use stagger::units::{Seconds, Timestamp};
 
