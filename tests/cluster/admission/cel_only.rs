@@ -1,27 +1,15 @@
 //! Stamps without a webhook: a policy in the API server copies them from the namespace, and others refuse forged ones.
 
-use std::process::Command;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use super::shipped::take_mode;
-use super::{EVALS, Installed, TENANT_UID, installed, pod};
-use crate::plane::Plane;
+use super::{EVALS, Installed, TENANT_UID, doctor, installed, pod};
 use crate::shared::alone_on_plane;
 use crate::wait::until;
 
 const SOON: Duration = Duration::from_secs(30);
-
-/// What `stagger doctor` says of stamps.
-fn doctor(plane: &Plane) -> Value {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_stagger"));
-    command.args(["doctor", "-o", "json", "-n", EVALS]);
-    let said = command.arg("--kubeconfig").arg(plane.admin.kubeconfig()).output().expect("stagger runs").stdout;
-    let said: Value = serde_json::from_slice(&said).expect("it prints JSON");
-    let checks = said["checks"].as_array().expect("checks");
-    checks.iter().find(|check| check["name"] == "cel-only").unwrap_or_else(|| panic!("no such check: {said:#}")).clone()
-}
 
 #[test]
 fn without_any_webhook_a_job_and_its_pod_are_stamped_by_the_api_server_and_a_forged_stamp_is_refused() {
@@ -72,7 +60,9 @@ fn without_any_webhook_a_job_and_its_pod_are_stamped_by_the_api_server_and_a_for
         assert_eq!(Installed::stamp_of(&made), (String::new(), String::new()));
 
         // 5. The doctor finds it whole.
-        let found = doctor(plane);
+        let checks = doctor(plane);
+        let of_stamps = |check: &&Value| check["name"] == "cel-only";
+        let found = checks.iter().find(of_stamps).unwrap_or_else(|| panic!("no such check: {checks:#?}"));
         assert_eq!(found["status"], "ok", "{found}");
 
         admin.delete(&job).await.expect("it is deleted");

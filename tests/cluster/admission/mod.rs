@@ -9,6 +9,7 @@ mod traps;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -76,6 +77,18 @@ impl Installed {
 
 fn file(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+/// The checks of `stagger doctor`, with its dry run in a namespace of ours.
+pub fn doctor(plane: &Plane) -> Vec<Value> {
+    let output = Command::new(env!("CARGO_BIN_EXE_stagger"))
+        .args(["doctor", "-o", "json", "-n", EVALS])
+        .arg(format!("--kubeconfig={}", plane.admin.kubeconfig().display()))
+        .output()
+        .expect("stagger runs");
+    let said: Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)));
+    said["checks"].as_array().expect("checks").clone()
 }
 
 /// Installs kinds, tenants, policies that protect, and the webhook; once for all tests.

@@ -1,6 +1,5 @@
 //! What people and policies are told: tenants on namespaces, and what `stagger doctor` says.
 
-use std::process::Command;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -49,20 +48,13 @@ fn a_namespace_carries_its_tenant_and_loses_it_when_two_claim_it() {
 fn doctor_finds_the_installation_of_the_tests_and_reads_that_gates_hold() {
     on_plane(async |plane| {
         admission::installed(plane).await;
-        let output = Command::new(env!("CARGO_BIN_EXE_stagger"))
-            .args(["doctor", "-o", "json", "-n", admission::EVALS])
-            .arg(format!("--kubeconfig={}", plane.admin.kubeconfig().display()))
-            .output()
-            .expect("stagger runs");
-        let said: Value = serde_json::from_slice(&output.stdout)
-            .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)));
-        let checks = said["checks"].as_array().expect("checks").clone();
+        let checks = admission::doctor(plane);
         let status = |word: &str| {
             let found = checks.iter().find(|check| check["name"].as_str().is_some_and(|name| name.contains(word)));
             found.map(|check| (check["status"].as_str().unwrap_or_default().to_owned(), check.to_string()))
         };
         for word in ["kinds", "gate", "polic"] {
-            let (status, check) = status(word).unwrap_or_else(|| panic!("no check of {word}: {said:#}"));
+            let (status, check) = status(word).unwrap_or_else(|| panic!("no check of {word}: {checks:#?}"));
             assert_eq!(status, "ok", "{check}");
         }
     });

@@ -3,12 +3,27 @@
 use std::collections::BTreeMap;
 
 use stagger::controller::acts::Note;
+use stagger::kueue::Assembled;
 use stagger::kueue::observed::{Carrier, by_key};
 use stagger::kueue::release::{Cause, Hold, Pace, Scene, Told, TroubleKind, decide, watch};
 use stagger::names::{FlavorName, QueueName, ResourceName, WorkloadKey};
+use stagger::plan::Plan;
 use stagger::units::{Amount, Seconds};
 
 use super::fake::{Fake, GATE, at};
+
+/// Asks about the scene in which one piece of work has been free for so many seconds.
+fn free_for<T>(seconds: i64, key: &WorkloadKey, seen: &Assembled, plan: &Plan, ask: impl FnOnce(&Scene<'_>) -> T) -> T {
+    ask(&Scene {
+        now: at(0) + Seconds(seconds),
+        snapshot: &seen.snapshot,
+        plan,
+        observed: &by_key(&seen.observed),
+        reservations: &[],
+        loose_since: &[(key.clone(), at(0))].into(),
+        forced: &BTreeMap::new(),
+    })
+}
 
 #[test]
 fn a_gate_that_stays_on_the_workload_is_taken_off_there_after_a_grace() {
@@ -21,19 +36,9 @@ fn a_gate_that_stays_on_the_workload_is_taken_off_there_after_a_grace() {
     planned.turn();
     let plan = planned.scope.planned.expect("there must be a plan").plan.clone();
     let seen = fake.scope.look(&mut rows.iter(), at(0), &fake.settings);
-    let observed = by_key(&seen.observed);
     let key = WorkloadKey::new("evals", "eval-1");
     for (passed, expected) in [(4, 0), (5, 1)] {
-        let scene = Scene {
-            now: at(0) + Seconds(passed),
-            snapshot: &seen.snapshot,
-            plan: &plan,
-            observed: &observed,
-            reservations: &[],
-            loose_since: &[(key.clone(), at(0))].into(),
-            forced: &BTreeMap::new(),
-        };
-        let remainders: Vec<_> = decide(&scene, Pace::default())
+        let remainders: Vec<_> = free_for(passed, &key, &seen, &plan, |scene| decide(scene, Pace::default()))
             .orders
             .into_iter()
             .filter(|order| order.cause == Cause::Remainder)
@@ -144,20 +149,10 @@ fn work_that_kueue_makes_no_workload_of_is_told() {
     fake.workloads = false;
     let rows = fake.rows();
     let seen = fake.scope.look(&mut rows.iter(), at(0), &fake.settings);
-    let observed = by_key(&seen.observed);
     let plan = fake.scope.planned.as_ref().expect("there must be a plan").plan.clone();
     let free = WorkloadKey::new("evals", "eval-1");
     for (passed, expected) in [(9, 0), (10, 1)] {
-        let scene = Scene {
-            now: at(0) + Seconds(passed),
-            snapshot: &seen.snapshot,
-            plan: &plan,
-            observed: &observed,
-            reservations: &[],
-            loose_since: &[(free.clone(), at(0))].into(),
-            forced: &BTreeMap::new(),
-        };
-        let troubles = watch(&scene, Pace::default());
+        let troubles = free_for(passed, &free, &seen, &plan, |scene| watch(scene, Pace::default()));
         assert_eq!(troubles.len(), expected, "after {passed} s: {troubles:?}");
         assert!(troubles.iter().all(|it| it.key == free && it.kind == TroubleKind::NoWorkload));
     }
