@@ -88,7 +88,9 @@ fn replan(snapshot: &Snapshot, policy: &Policy) {
     let cold_seconds = seconds(cold.since.micros());
     let mut again = snapshot.clone();
     again.previous = first.previous_releases();
-    let same = propose(&again, policy, &Clock::start());
+    let kept = Clock::start();
+    let same = propose(&again, policy, &kept);
+    let kept_seconds = seconds(kept.since.micros());
     let unchanged =
         same.releases.iter().map(|r| (&r.workload, r.start)).eq(first.releases.iter().map(|r| (&r.workload, r.start)));
     let changed = again.workloads.len().div_ceil(100);
@@ -109,7 +111,7 @@ fn replan(snapshot: &Snapshot, policy: &Policy) {
     let moved = second.releases.iter().filter(|r| starts.get(&r.workload) != Some(&r.start)).count();
     let missed = |plan: &Plan| plan.quality.levels[0].value;
     println!(
-        "replan: cold {cold_seconds:.3} s, warm {:.3} s, changed {changed}, moved {moved}, missed {} -> {}, unchanged input same plan: {unchanged}",
+        "replan: cold {cold_seconds:.3} s, unchanged {kept_seconds:.3} s, warm {:.3} s, changed {changed}, moved {moved}, missed {} -> {}, same plan for unchanged input: {unchanged}",
         seconds(warm.since.micros()),
         missed(&first),
         missed(&second),

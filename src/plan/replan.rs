@@ -12,7 +12,6 @@ use crate::plan::board::{Board, Place};
 use crate::plan::desk::Desk;
 use crate::plan::dice::Dice;
 use crate::plan::effort::Effort;
-use crate::plan::greedy::place_earliest;
 use crate::plan::search::{self, Care};
 use crate::plan::stand::{self, Stand, Stands};
 use crate::units::Timestamp;
@@ -132,6 +131,8 @@ fn repaired(desk: &Desk<'_>, promises: &[Promised], promised: (i128, i128), effo
     for (job, model_job) in desk.model.jobs.iter().enumerate() {
         job_of[model_job.workload] = Some(job);
     }
+    // Where each would stand, if there were room.
+    let mut wishes: Vec<Option<Place>> = vec![None; board.places.len()];
     for Promised { start, workload, option, .. } in promises {
         let (start, workload, option) = (*start, *workload, *option);
         let Some(job) = job_of[workload] else { continue };
@@ -140,22 +141,21 @@ fn repaired(desk: &Desk<'_>, promises: &[Promised], promised: (i128, i128), effo
         let Ok(slot) = usize::try_from(desk.model.grid.floor(start)) else { continue };
         let on_slot = desk.model.grid.instant(desk.model.grid.floor(start)) == start;
         let ends = slot + options[index].length <= desk.model.slots();
-        if on_slot && ends && board.fits(&options[index], slot) {
-            board.put(job, Place { option: index, start: slot });
+        if on_slot && ends {
+            let place = Place { option: index, start: slot };
+            wishes[job] = Some(place);
+            if board.fits(&options[index], slot) {
+                board.put(job, place);
+            }
         }
     }
     let before = board.places.clone();
-    for job in 0..board.places.len() {
-        if board.places[job].is_none() {
-            place_earliest(&mut board, job);
-        }
-    }
     let goal = promised.0 * i128::from(desk.model.soft_base) + promised.1;
     let goal = i64::try_from(goal).unwrap_or(i64::MAX);
     let mut dice = Dice::new(desk.policy.seed, 5);
-    search::repair(&mut board, &before, goal, Care::Careful, &mut dice, &mut effort.share(8, CAREFUL_TIME));
+    search::repair(&mut board, &before, &wishes, goal, Care::Careful, &mut dice, &mut effort.share(8, CAREFUL_TIME));
     if board.loss > goal {
-        search::repair(&mut board, &before, goal, Care::Bold, &mut dice, &mut effort.share(30, BOLD_TIME));
+        search::repair(&mut board, &before, &wishes, goal, Care::Bold, &mut dice, &mut effort.share(30, BOLD_TIME));
     }
     let kept: HashMap<usize, Timestamp> = promises.iter().map(|promised| (promised.workload, promised.start)).collect();
     desk.stands_under(&board, &[], &|workload, start| kept.get(&workload) == Some(&start))

@@ -50,6 +50,7 @@ mod planted;
 mod price_lists;
 mod quota;
 mod read;
+mod replan;
 mod replay;
 mod replay_blind;
 mod report_laws;

@@ -23,7 +23,7 @@ impl Die {
 }
 
 /// At least `jobs` workloads in quarters of an hour, on rows of 1, 1, 2, 4 and 8 GPUs repeated `copies` times.
-fn planted(seed: u64, jobs: usize, copies: i64) -> Snapshot {
+pub fn planted(seed: u64, jobs: usize, copies: i64) -> Snapshot {
     let mut die = Die(seed);
     let widths: Vec<i64> = (0..copies).flat_map(|_| [1, 1, 2, 4, 8]).collect();
     let mut given = given().queue("batch", widths.iter().sum());

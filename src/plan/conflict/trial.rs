@@ -1,9 +1,10 @@
 //! Planning again on a changed snapshot, a bounded number of times, believing only what was checked.
 
 use std::cell::Cell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::failure::Severity;
+use crate::names::WorkloadKey;
 use crate::plan::check::check;
 use crate::plan::proposal::{LevelName, Plan};
 use crate::plan::snapshot::{Objective, Policy, Snapshot, Workload};
@@ -52,7 +53,8 @@ impl<'a> Trials<'a> {
     pub(super) fn only(&self, set: &[usize]) -> Snapshot {
         let mut snapshot = self.snapshot.clone();
         snapshot.workloads = set.iter().map(|at| self.snapshot.workloads[*at].clone()).collect();
-        snapshot.previous.retain(|previous| snapshot.workloads.iter().any(|workload| workload.key == previous.key));
+        let kept: HashSet<&WorkloadKey> = snapshot.workloads.iter().map(|workload| &workload.key).collect();
+        snapshot.previous.retain(|previous| kept.contains(&previous.key));
         snapshot
     }
 }

@@ -51,7 +51,7 @@ impl<'a> Trial<'a> {
         let pieces = [Piece { start, end: Timestamp(start.0.saturating_add(held.0)) }];
         let mut claims = vec![Claim { queue: self.place.workload.queue, uses: &option.uses, pieces: &pieces }];
         for (at, (release, place)) in scene.releases.iter().zip(scene.placed).enumerate() {
-            let Some(Placed { workload, option }) = place.as_ref().filter(|_| at != self.at) else { continue };
+            let Some(Placed { workload, option, .. }) = place.as_ref().filter(|_| at != self.at) else { continue };
             let elsewhere = moved.iter().find(|(other, _)| *other == at);
             let pieces = elsewhere.map_or(&release.pieces[..], |(_, pieces)| pieces);
             claims.push(Claim { queue: workload.queue, uses: &option.uses, pieces });

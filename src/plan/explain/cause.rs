@@ -68,8 +68,7 @@ pub(super) fn sentence(scene: &Scene<'_>, at: usize, outlook: &Outlook) -> Optio
 
 fn cause(scene: &Scene<'_>, at: usize, outlook: &Outlook) -> Option<Cause> {
     let (release, snapshot) = (&scene.releases[at], scene.snapshot);
-    let workload = scene.placed[at]?.workload;
-    let previous = snapshot.previous.iter().find(|previous| previous.key == release.workload);
+    let Placed { workload, previous, .. } = scene.placed[at]?;
     let kept = previous.is_some_and(|p| p.start == release.start && p.flavor == release.flavor);
     if kept && release.start - snapshot.now < scene.policy.frozen_window {
         return Some(Cause::Frozen);

@@ -48,7 +48,7 @@ impl<'a> Holders<'a> {
             }));
         }
         for (at, (release, place)) in releases.iter().zip(placed).enumerate() {
-            let Some(Placed { workload, option }) = *place else { continue };
+            let Some(Placed { workload, option, .. }) = *place else { continue };
             for piece in &release.pieces {
                 all.extend(option.uses.iter().map(|&(cell, amount)| Holder {
                     who: &workload.key,

@@ -14,11 +14,13 @@ mod holders;
 mod outlook;
 mod words;
 
+use std::collections::HashMap;
+
 use crate::calendar;
 use crate::names::{FlavorName, ResourceName, WorkloadKey};
 use crate::plan::check::held_until;
 use crate::plan::proposal::{Plan, Reason, Release, Status, Verdict};
-use crate::plan::snapshot::{Policy, RunOption, Running, Snapshot, Workload};
+use crate::plan::snapshot::{Policy, PreviousRelease, RunOption, Running, Snapshot, Workload};
 use crate::units::{Amount, Seconds, Timestamp};
 
 use holders::Holders;
@@ -84,11 +86,12 @@ pub struct Action {
     pub effect: String,
 }
 
-/// A release's workload and the option it takes.
+/// A release's workload, the option it takes, and what the previous plan promised it.
 #[derive(Clone, Copy)]
 struct Placed<'a> {
     workload: &'a Workload,
     option: &'a RunOption,
+    previous: Option<&'a PreviousRelease>,
 }
 
 /// Gives every release its reasons, the dominant one first. Releases that name no option of the snapshot keep theirs.
@@ -229,8 +232,11 @@ fn bare(snapshot: &Snapshot, plan: &Plan, key: &WorkloadKey) -> Explanation {
 }
 
 fn resolve<'a>(snapshot: &'a Snapshot, releases: &[Release]) -> Vec<Option<Placed<'a>>> {
-    let by_key: std::collections::HashMap<&str, &Workload> =
+    let by_key: HashMap<&str, &Workload> =
         snapshot.workloads.iter().map(|workload| (workload.key.as_str(), workload)).collect();
+    // Of several promises to one workload the first counts.
+    let promises: HashMap<&str, &PreviousRelease> =
+        snapshot.previous.iter().rev().map(|previous| (previous.key.as_str(), previous)).collect();
     let is_taken = |option: &&RunOption, release: &Release| {
         option.flavor == release.flavor
             && option.uses.len() == release.uses.len()
@@ -242,7 +248,7 @@ fn resolve<'a>(snapshot: &'a Snapshot, releases: &[Release]) -> Vec<Option<Place
     let find = |release: &Release| {
         let workload = by_key.get(release.workload.as_str()).copied()?;
         let option = workload.options.iter().find(|option| is_taken(option, release))?;
-        Some(Placed { workload, option })
+        Some(Placed { workload, option, previous: promises.get(release.workload.as_str()).copied() })
     };
     releases.iter().map(find).collect()
 }

@@ -60,7 +60,7 @@ pub(super) fn outlooks(
         .iter()
         .zip(placed)
         .filter_map(|(release, place)| {
-            let Placed { workload, option } = place.as_ref()?;
+            let Placed { workload, option, .. } = place.as_ref()?;
             Some(Claim { queue: workload.queue, uses: &option.uses, pieces: &release.pieces })
         })
         .collect();
@@ -78,7 +78,7 @@ fn probes(
 ) -> Vec<Probe> {
     let mut probes = Vec::new();
     for (answer, &at) in asked.iter().enumerate() {
-        let Some(Placed { workload, option }) = &placed[at] else { continue };
+        let Some(Placed { workload, option, .. }) = &placed[at] else { continue };
         let start = releases[at].start;
         let earliest = workload.earliest_start.max(snapshot.now);
         if start <= earliest {

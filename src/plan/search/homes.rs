@@ -8,6 +8,7 @@ use super::heat::Heat;
 use super::{Budget, Run};
 use crate::plan::board::{Board, Place};
 use crate::plan::dice::Dice;
+use crate::plan::greedy::place_earliest;
 
 /// So many moved jobs weigh as much as one typical loss: hardly anything while too much is lost, and then a good deal.
 const AWAY_PER_LOSS_FIRST: i64 = 64;
@@ -18,6 +19,11 @@ const FIRST_COLD: i64 = 1024 / 8;
 /// Temperatures from then on: three quarters of a moved job, and a third. A repair is short, so it has no time to cool from further up.
 const HOT: i64 = 1024 * 3 / 4 / AWAY_PER_LOSS;
 const COLD: i64 = 1024 / 3 / AWAY_PER_LOSS;
+
+/// Moves without anybody more at home after which a repair is over, once no more is lost than may be.
+const PATIENCE: u64 = 20_000;
+/// The same where no more have moved than there are jobs that could not stay.
+const PATIENCE_FEW: u64 = 2_000;
 
 /// How a repair begins while too much is lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,12 +39,19 @@ pub enum Care {
 pub fn repair(
     board: &mut Board<'_>,
     homes: &[Option<Place>],
+    wishes: &[Option<Place>],
     goal: i64,
     care: Care,
     dice: &mut Dice,
     budget: &mut dyn Budget,
 ) -> u64 {
     let mut run = Run::new(board);
+    let mut moves = run.make_way(wishes, goal, dice, budget);
+    for job in 0..homes.len() {
+        if run.board.places[job].is_none() && place_earliest(run.board, job) {
+            run.refile(job);
+        }
+    }
     let mut first = Heat::new(&run, FIRST_HOT, FIRST_COLD);
     let mut then = Heat::new(&run, HOT, COLD);
     let is_away = |job: usize, place: Option<Place>| homes[job].is_some() && place != homes[job];
@@ -53,14 +66,17 @@ pub fn repair(
             roamers.push(job);
         }
     }
+    let newcomers = i64::try_from(homes.iter().filter(|home| home.is_none()).count()).unwrap_or(i64::MAX);
     let mut best = (run.board.loss.max(goal), away);
     let mut best_places = run.board.places.clone();
-    let mut moves = 0_u64;
+    let mut idle = 0_u64;
     while best != (goal, 0) {
-        if moves.is_multiple_of(64) && budget.exhausted(moves) {
+        let patience = if best.1 <= newcomers { PATIENCE_FEW } else { PATIENCE };
+        if moves.is_multiple_of(64) && (budget.exhausted(moves) || best.0 == goal && idle > patience) {
             break;
         }
         moves += 1;
+        idle += 1;
         let before = run.board.loss;
         let bold = care == Care::Bold && before > goal;
         let (heat, weight) = if bold { (&mut first, AWAY_PER_LOSS_FIRST) } else { (&mut then, AWAY_PER_LOSS) };
@@ -98,6 +114,7 @@ pub fn repair(
             if (run.board.loss.max(goal), away) < best {
                 best = (run.board.loss.max(goal), away);
                 best_places.clone_from(&run.board.places);
+                idle = 0;
                 budget.improved(run.board.loss);
             }
         }

@@ -7,6 +7,7 @@
 
 mod heat;
 mod homes;
+mod way;
 
 pub use homes::{Care, repair};
 

@@ -1,0 +1,76 @@
+//! Planning again: what has changed finds room, and hardly anybody else is moved.
+
+use std::collections::BTreeMap;
+
+use stagger::plan::proposal::Plan;
+use stagger::plan::propose::propose;
+use stagger::plan::snapshot::{Policy, Snapshot};
+use stagger::plan::watch::Unwatched;
+use stagger::units::{Seconds, Timestamp};
+
+use crate::given::{at, given};
+use crate::planted::planted;
+
+const SLOT: Seconds = Seconds(15 * 60);
+
+fn plan(snapshot: &Snapshot) -> Plan {
+    propose(snapshot, &Policy { time_limit_millis: 60_000, ..Policy::default() }, &Unwatched)
+}
+
+fn starts(plan: &Plan) -> BTreeMap<String, Timestamp> {
+    plan.releases.iter().map(|release| (release.workload.to_string(), release.start)).collect()
+}
+
+fn moved(before: &Plan, after: &Plan) -> usize {
+    let before = starts(before);
+    starts(after).iter().filter(|(workload, start)| before.get(*workload) != Some(start)).count()
+}
+
+/// The workload takes a quarter of an hour longer, and is due as much later.
+fn lengthen(snapshot: &mut Snapshot, workload: usize) {
+    let workload = &mut snapshot.workloads[workload];
+    for option in &mut workload.options {
+        option.runtime.p50 = Seconds(option.runtime.p50.0 + SLOT.0);
+        option.runtime.p90 = option.runtime.p50;
+    }
+    if let Some(due) = &mut workload.due {
+        due.at = due.at + SLOT;
+    }
+}
+
+#[test]
+fn one_in_a_hundred_that_takes_longer_moves_no_more_than_twice_as_many() {
+    for seed in 0..3 {
+        let mut snapshot = planted(seed, 400, 2);
+        let first = plan(&snapshot);
+        assert_eq!(first.summary.late, 0, "seed {seed}");
+        snapshot.previous = first.previous_releases();
+        let count = snapshot.workloads.len();
+        let changed: Vec<usize> = (0..count).step_by(count.div_ceil(count.div_ceil(100))).collect();
+        for workload in &changed {
+            lengthen(&mut snapshot, *workload);
+        }
+        let second = plan(&snapshot);
+        assert_eq!(second.summary.late, 0, "seed {seed}");
+        let moved = moved(&first, &second);
+        assert!(moved <= 2 * changed.len(), "seed {seed}: {moved} moved for {}", changed.len());
+    }
+}
+
+#[test]
+fn work_that_takes_longer_pushes_on_what_follows_where_there_is_no_other_room() {
+    let mut given = given().queue("batch", 1);
+    for number in 0..6 {
+        let end = 60 * (number + 1);
+        given = given.job(&format!("job-{number}"), 1).runtime(60, 60).not_before(at(end - 60)).due(at(end + 15));
+    }
+    given.snapshot.horizon_end = at(60 * 7);
+    let mut snapshot = given.snapshot;
+    let first = plan(&snapshot);
+    snapshot.previous = first.previous_releases();
+    lengthen(&mut snapshot, 1);
+    let second = plan(&snapshot);
+    assert_eq!(second.summary.late, 0);
+    let starts: Vec<Timestamp> = second.releases.iter().map(|release| release.start).collect();
+    assert_eq!(starts, [at(0), at(60), at(135), at(195), at(255), at(315)]);
+}
