@@ -175,6 +175,7 @@ fn reduce<'m>(desk: &'m Desk<'_>, board: &mut Board<'m>, proof: &mut proof::Proo
     if board.loss > floor {
         tell(desk, board, proof, Phase::LocalSearch, effort);
         search::reduce_loss(board, &mut dice, floor, &mut effort.slice(15));
+        search::make_way(board, floor, &mut dice, &mut effort.slice(5));
     }
     if board.loss > floor {
         tell(desk, board, proof, Phase::Bound, effort);

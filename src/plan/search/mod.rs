@@ -10,6 +10,7 @@ mod homes;
 mod way;
 
 pub use homes::{Care, repair};
+pub use way::make_way;
 
 use heat::{COLD, HOT, Heat};
 

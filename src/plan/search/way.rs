@@ -9,8 +9,15 @@
 use std::cmp::Reverse;
 
 use super::{Budget, Run};
-use crate::plan::board::Place;
+use crate::plan::board::{Board, Place};
 use crate::plan::dice::Dice;
+
+/// Lowers the board's loss to `goal` or until the budget is spent, by letting in those who lose one by one, which moves
+/// nobody at a loss; returns the moves made.
+pub fn make_way(board: &mut Board<'_>, goal: i64, dice: &mut Dice, budget: &mut dyn Budget) -> u64 {
+    let wishes = vec![None; board.places.len()];
+    Run::new(board).make_way(&wishes, goal, dice, budget)
+}
 
 /// Starts of a job that are looked at, over all of its options.
 const STARTS_SEEN: usize = 96;
