@@ -208,7 +208,7 @@ impl Loop {
     }
 
     fn read_plans(&self) -> Vec<Plan> {
-        self.rows.read(|rows| {
+        self.rows.read_kinds(&[capacity_plan::KIND], |rows| {
             let ours = rows.filter(|row| row.kind == capacity_plan::KIND && row.group() == crate::api::GROUP);
             // A spec that cannot be read is observed: nothing is held on a guess.
             ours.map(|row| Plan {

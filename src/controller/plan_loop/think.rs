@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Loop;
-use crate::api::capacity_plan;
+use crate::api::{capacity_plan, slo};
 use crate::controller::planning::{self, Planned};
 use crate::controller::rows::State;
 use crate::controller::settings::Patience;
@@ -89,7 +89,7 @@ impl Loop {
     }
 
     pub(super) fn decide(&mut self, now: Timestamp, patience: &Patience) -> Turn {
-        let (slos, reservations) = self.rows.read(|rows| {
+        let (slos, reservations) = self.rows.read_kinds(&[slo::KIND, "ClusterQueue"], |rows| {
             let (mut slos, mut given) = (Vec::new(), Vec::new());
             for row in rows {
                 slos.extend(Slo::of(row));
