@@ -116,7 +116,7 @@ fn waiting(facts: &Facts<'_>, work: &Work<'_>, due: &str) -> String {
         return format!("Let go {}, but not started: {words}. {due}", time(trouble.since));
     }
     match (work.planned, work.held, facts.failed) {
-        (Some((release, _)), Some(held), _) => format!("Was to start {}, waits: it {held}. {due}", time(release.start)),
+        (Some((release, _)), Some(held), _) => format!("Was to start {}, waits: {held}. {due}", time(release.start)),
         (Some((_, Some(told))), None, _) => told.to_owned(),
         (Some((release, None)), None, _) => format!("Starts {}. {due}", time(release.start)),
         (None, _, Some((_, why))) => format!("Not planned: {why}. {due}"),

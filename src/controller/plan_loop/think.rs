@@ -52,6 +52,7 @@ impl Loop {
             if changes.is_empty() {
                 continue;
             }
+            scope.begin(&changes);
             let mut assembled = self.rows.read(|rows| scope.look(rows, now, &self.settings));
             self.learnt.forecast(&mut assembled);
             let request = scope.request(assembled, changes.clone(), &self.settings, patience);

@@ -207,6 +207,7 @@ impl Fake {
         let mut seen = self.scope.look(&mut rows.iter(), instant, &self.settings);
         let changes = self.scope.reasons(&seen.snapshot, self.now, &patience);
         if !changes.is_empty() {
+            self.scope.begin(&changes);
             let assembled = self.scope.look(&mut rows.iter(), self.now, &self.settings);
             seen = assembled.clone();
             let mut request = self.scope.request(assembled, changes.clone(), &self.settings, &patience);
