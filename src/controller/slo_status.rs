@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 
 use chrono_tz::Tz;
 
+use super::evicted;
 use crate::api::status::{Condition, ConditionStatus, ExpectedEnd, WorkloadSloStatus};
 use crate::api::written::Instant;
 use crate::calendar;
@@ -105,7 +106,9 @@ fn sentence(facts: &Facts<'_>, work: &Work<'_>) -> String {
         Standing::Aside => format!("Left alone: Kueue does not queue it, or it is deactivated. {due}"),
         Standing::Finished => finished(facts, work),
         Standing::Running => running(facts, work),
-        Standing::Waiting => waiting(facts, work, &due),
+        Standing::Waiting => {
+            format!("{}{}", evicted::said(work.observed, facts.now, facts.zone), waiting(facts, work, &due))
+        }
     }
 }
 
@@ -318,6 +321,9 @@ impl Conditions<'_, '_> {
         }
         let stuck = works.iter().find_map(|work| match (&work.observed.standing, work.trouble) {
             (Standing::Never(reason), _) => Some(("NeverFits", format!("{} {reason}", name(work)))),
+        if let Some(work) = works.iter().find(|work| evicted::is_often(work.observed)) {
+            self.tell("Disrupted", ConditionStatus::True, "EvictedAgain", &evicted::trouble(work.observed));
+        }
             (Standing::Waiting, Some(trouble)) => Some(("NotStarted", format!("{}: {}", name(work), trouble.message))),
             _ => None,
         });

@@ -362,6 +362,9 @@ pub fn workload_row(job: &FakeJob) -> Manifest {
         None => {
             let reason = if holds(&job.gates) { "AdmissionGated" } else { "Pending" };
             conditions.push(condition("QuotaReserved", "False", reason, job.created));
+            if job.evictions > 0 {
+                conditions.push(condition("Evicted", "True", "Preempted", job.created));
+            }
         }
     }
     if let Some(at) = job.finished {

@@ -80,6 +80,24 @@ fn the_touchstone_through_its_day() {
 }
 
 #[test]
+fn work_that_is_evicted_again_and_again_is_told() {
+    let mut fake = Fake::new().job("eval-1", 2);
+    fake.until(30);
+    let mut told = |evictions: u32| {
+        let job = fake.find("eval-1");
+        (job.admitted, job.evictions) = (None, evictions);
+        fake.turn();
+        shown(&fake.slo)
+    };
+    assert!(told(1).starts_with("Lost its quota 12:00 (Preempted). Starts "), "{}", told(1));
+    assert!(!told(2).contains("Disrupted"));
+    let text = told(3);
+    assert!(text.starts_with("Lost its quota 12:00 (Preempted), 3 times so far. Starts "), "{text}");
+    let disrupted = "+ Disrupted EvictedAgain: eval-1 lost its quota 3 times (Preempted): look at the preemption rules";
+    assert!(text.contains(disrupted), "{text}");
+}
+
+#[test]
 fn a_judgement_keeps_its_time_of_change() {
     let mut fake = Fake::touchstone();
     fake.until(1);
