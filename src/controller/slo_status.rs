@@ -260,7 +260,8 @@ impl Conditions<'_, '_> {
             (_, 0, _) => self.tell("Planned", ConditionStatus::True, "Planned", "every workload has its start"),
             (_, _, Some((_, why))) => self.tell("Planned", ConditionStatus::False, "PlanningFailed", why),
             (_, some, None) => {
-                let message = format!("{some} of {} workloads have no planned start", works.len());
+                let have = if some == 1 { "has" } else { "have" };
+                let message = format!("{some} of {} workloads {have} no planned start", works.len());
                 self.tell("Planned", ConditionStatus::False, "NotPlanned", &message);
             }
         }
@@ -274,7 +275,8 @@ impl Conditions<'_, '_> {
             (0, _) => self.tell("Released", ConditionStatus::Unknown, "NoWorkload", "there is nothing to let go"),
             (_, 0) => self.tell("Released", ConditionStatus::True, "Released", "nothing is held"),
             (all, some) => {
-                let message = format!("{some} of {all} workloads wait for their start");
+                let wait = if some == 1 { "waits for its start" } else { "wait for their start" };
+                let message = format!("{some} of {all} workloads {wait}");
                 self.tell("Released", ConditionStatus::False, "Waiting", &message);
             }
         }
@@ -319,11 +321,11 @@ impl Conditions<'_, '_> {
         if let Some(conflict) = self.facts.conflict {
             self.tell("Infeasible", ConditionStatus::True, "Conflict", conflict);
         }
-        let stuck = works.iter().find_map(|work| match (&work.observed.standing, work.trouble) {
-            (Standing::Never(reason), _) => Some(("NeverFits", format!("{} {reason}", name(work)))),
         if let Some(work) = works.iter().find(|work| evicted::is_often(work.observed)) {
             self.tell("Disrupted", ConditionStatus::True, "EvictedAgain", &evicted::trouble(work.observed));
         }
+        let stuck = works.iter().find_map(|work| match (&work.observed.standing, work.trouble) {
+            (Standing::Never(reason), _) => Some(("NeverFits", format!("{} {reason}", name(work)))),
             (Standing::Waiting, Some(trouble)) => Some(("NotStarted", format!("{}: {}", name(work), trouble.message))),
             _ => None,
         });

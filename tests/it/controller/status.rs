@@ -34,7 +34,7 @@ fn one_job_that_waits_is_told_in_one_sentence() {
         + Accepted Accepted: it can be read
         + ResolvedRefs Resolved: it speaks for 2 workloads
         + Planned Planned: every workload has its start
-        - Released Waiting: 1 of 2 workloads wait for their start
+        - Released Waiting: 1 of 2 workloads waits for its start
         ? DeadlineMet Pending: not everything is done yet
         ? OutcomeVerified NotJudged: no outcome has been judged yet
     "#]].assert_eq(&shown(&fake.slo));
