@@ -111,7 +111,9 @@ fn flatten(value: Value, shape: &mut Vec<Part>, leaves: &mut Vec<Value>) {
         }
         Value::Array(items) => {
             shape.push(Part::Array(items.len()));
-            items.into_iter().for_each(|item| flatten(item, shape, leaves));
+            for item in items {
+                flatten(item, shape, leaves);
+            }
         }
         leaf => {
             shape.push(Part::Leaf);

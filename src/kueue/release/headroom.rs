@@ -81,9 +81,9 @@ impl<'s> Headroom<'s> {
         for workload in loose {
             let since = scene.loose_since.get(&workload.key);
             let patient = since.is_none_or(|since| scene.now - *since < pace.reserve_within);
-            let chosen = self.choice(&self.ledger, snapshot, workload);
+            let option = chosen(&self.ledger, snapshot, workload);
             let fits = |at: &usize| self.ledger.fits(workload.queue, &workload.options[*at].uses);
-            match chosen.filter(fits) {
+            match option.filter(fits) {
                 Some(at) if patient => self.ledger.add(workload.queue, &workload.options[at].uses),
                 Some(_) => {}
                 None => {
@@ -138,21 +138,14 @@ impl<'s> Headroom<'s> {
             return Placed::AsPlanned;
         }
         let other = |ledger: &Ledger| {
-            let chosen = self.choice(ledger, scene.snapshot, workload).map(|at| &workload.options[at].flavor);
-            chosen.filter(|flavor| **flavor != release.flavor)
+            let flavor = chosen(ledger, scene.snapshot, workload).map(|at| &workload.options[at].flavor);
+            flavor.filter(|flavor| **flavor != release.flavor)
         };
         match (other(&self.ledger), other(&self.landed)) {
             (Some(flavor), _) => Placed::Otherwise(flavor),
             // Kueue may look at it before it has looked at those, and then it would take their place.
             (None, Some(_)) => Placed::BehindOthers,
             (None, None) => Placed::AsPlanned,
-        }
-    }
-
-    fn choice(&self, ledger: &Ledger, snapshot: &Snapshot, workload: &Workload) -> Option<usize> {
-        match &snapshot.node(workload.queue).kind {
-            NodeKind::ClusterQueue(rules) => choice(ledger, rules, workload.queue, &workload.options),
-            NodeKind::Cohort => None,
         }
     }
 
@@ -167,6 +160,14 @@ impl<'s> Headroom<'s> {
 
     pub(super) fn take(&mut self, node: NodeId, uses: &[(CellId, Amount)]) {
         self.ledger.add(node, uses);
+    }
+}
+
+/// The option that Kueue would take.
+fn chosen(ledger: &Ledger, snapshot: &Snapshot, workload: &Workload) -> Option<usize> {
+    match &snapshot.node(workload.queue).kind {
+        NodeKind::ClusterQueue(rules) => choice(ledger, rules, workload.queue, &workload.options),
+        NodeKind::Cohort => None,
     }
 }
 

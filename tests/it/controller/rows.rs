@@ -55,7 +55,9 @@ fn pods_come_back_as_they_came() {
         pod("f", json!({"app": "eval"}), json!("1")),
     ];
     rows.take(kind, Change::Begin);
-    pods.iter().for_each(|pod| rows.take(kind, Change::Listed(pod.clone())));
+    for pod in &pods {
+        rows.take(kind, Change::Listed(pod.clone()));
+    }
     rows.take(kind, Change::Complete);
     let read = rows.read(|rows| rows.cloned().collect::<Vec<_>>());
     let seen = |pod: &Manifest| (pod.api_version.clone(), pod.kind.clone(), pod.name.clone(), pod.value.clone());
