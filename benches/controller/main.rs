@@ -1,7 +1,8 @@
 //! The controller at scale, on the control plane of the tests: 5,000 Workloads in 50 queues.
 //!
-//! Three things are measured in one run: how fast Kueue admits on its own, how fast our gates go and Kueue admits behind
-//! them, and what the controller costs while thousands wait and nothing happens. Workloads stand alone, without jobs, so that
+//! Four things are measured in one run: how fast Kueue admits on its own, how fast gates can go at all and Kueue admits
+//! behind them (a bare loop of patches, without a plan), the same by the controller, and what the controller costs while
+//! thousands wait and nothing happens. Workloads stand alone, without jobs, so that
 //! neither job controllers nor pods are measured. With `pods` as its argument it measures how much memory pods take instead.
 
 #![expect(dead_code, unused_imports, reason = "tests use more of the plane than a measurement")]
@@ -24,6 +25,7 @@ use chrono_tz::UTC;
 use futures::{StreamExt, stream};
 use serde_json::{Value, json};
 use stagger::calendar;
+use stagger::kueue::release::annotation;
 use stagger::units::Timestamp;
 
 use person::documents;
@@ -77,6 +79,17 @@ async fn each(plane: &Plane, objects: impl IntoIterator<Item = Value>) {
         drop(plane.admin.create(&object).await.unwrap_or_else(|refused| panic!("{}", refused.message)));
     };
     stream::iter(objects).map(one).buffer_unordered(AT_ONCE).collect::<Vec<()>>().await;
+}
+
+/// Takes the gates off a wave with nothing else to do.
+async fn bare(plane: &Plane) {
+    let steps = json!([{"op": "remove", "path": annotation(GATES)}]);
+    let one = async |at: usize| {
+        let path = format!("/apis/{KUEUE}/namespaces/scale/workloads/bare-{at}");
+        let patched = plane.admin.send("PATCH", &path, "application/json-patch+json", &steps).await;
+        drop(patched.unwrap_or_else(|refused| panic!("{}", refused.message)));
+    };
+    stream::iter(0..ALL).map(one).buffer_unordered(AT_ONCE).collect::<Vec<()>>().await;
 }
 
 /// How many Workloads hold quota, by what Kueue tells of its queues. Few objects are read: what is measured should not pay
@@ -141,7 +154,20 @@ async fn measure(plane: &Plane) {
     println!("Kueue on its own reserves quota for {ALL} Workloads in {alone:.1} s: {:.0} a second", ALL as f64 / alone);
     finish(plane, "alone").await;
 
-    // 2. The same behind our gates.
+    // 2. Gates that go as fast as one can patch: what the machine, and Kueue behind a gate, can do at most.
+    each(plane, (0..ALL).map(|at| workload("bare", at, true))).await;
+    let begun = Instant::now();
+    bare(plane).await;
+    let gates = begun.elapsed().as_secs_f64();
+    let all = took("are reserved", begun, async || reserved(plane).await).await;
+    let bound = ALL as f64 / all;
+    println!(
+        "a bare loop of patches: last gate {gates:.1} s, last quota {all:.1} s: gates go at {:.0} a second, quota at {bound:.0}",
+        ALL as f64 / gates
+    );
+    finish(plane, "bare").await;
+
+    // 3. The same by the plan.
     let spec = json!({"mode": "Enforce", "horizon": "12h"});
     admin.apply(&json!({"apiVersion": "stagger.dev/v1alpha1", "kind": "CapacityPlan", "metadata": {"name": "all"}, "spec": spec})).await;
     let due = Timestamp(stagger::clock::now().0 + 10 * 3600);
@@ -163,18 +189,20 @@ async fn measure(plane: &Plane) {
         if gone > 0 && first.get().is_none() {
             first.set(Some(begun.elapsed().as_secs_f64()));
         }
-        gone
+        // By what is still held: of a write whose answer was lost nobody counts the release.
+        if gone == 0 { 0 } else { ALL.saturating_sub(counted(&metrics, "stagger_controller_gates_held").await) }
     })
     .await;
     let first = first.take().unwrap_or(gates);
     let all = took("are reserved", begun, async || reserved(plane).await).await;
+    let rate = ALL as f64 / (gates - first);
     println!(
-        "with our gates: first start {first:.1} s after the controller, last gate {gates:.1} s, last quota {all:.1} s: gates go at {:.0} a second, {:.2} times Kueue's own rate",
-        ALL as f64 / (gates - first),
+        "by the plan: first start {first:.1} s after the controller, last gate {gates:.1} s, last quota {all:.1} s: gates go at {rate:.0} a second, {:.2} times Kueue's rate behind gates, {:.2} times Kueue's rate without any",
+        rate / bound,
         alone / (gates - first)
     );
 
-    // 3. They run, and nothing happens; then as many again wait behind them.
+    // 4. They run, and nothing happens; then as many again wait behind them.
     quiet(&metrics).await;
     println!("{ALL} run: {}", idle(pid).await);
     each(plane, (0..ALL).map(|at| workload("waits", at, true))).await;

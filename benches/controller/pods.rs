@@ -1,5 +1,7 @@
 //! Memory of a hundred thousand pods as the controller keeps them, from objects as an API server sends them.
 
+use std::time::Instant;
+
 use kube::api::DynamicObject;
 use serde_json::{Value, json};
 use stagger::clock::Clock;
@@ -10,6 +12,10 @@ use stagger::controller::rows::{Change, Rows};
 use super::process::resident_kib;
 
 const PODS: usize = 100_000;
+/// Pods are of so many templates, each with its own requests, labels and tolerations.
+const TEMPLATES: usize = 40;
+/// Pods of a group.
+const MEMBERS: usize = 8;
 
 pub fn measure() {
     let at = KINDS.iter().position(|kind| kind.kind == "Pod").expect("pods are watched");
@@ -27,6 +33,18 @@ pub fn measure() {
     rows.take(at, Change::Complete);
     let kept = resident_kib(std::process::id()) - before;
     println!("{PODS} pods of {} bytes each are kept in {} MiB", sent / PODS, kept / 1024);
+    let begun = Instant::now();
+    let (told, peak) = rows.read_kinds(&["Pod"], |pods| {
+        let told = pods.filter(|pod| pod.label("app").is_some()).count();
+        (told, resident_kib(std::process::id()) - before)
+    });
+    println!("{told} are read in {} ms, with {} MiB while that lasts", begun.elapsed().as_millis(), peak / 1024);
+}
+
+/// Two texts of eight and twelve hexadecimal digits, as unlike from pod to pod as a UID's.
+fn unlike(number: usize) -> (String, String) {
+    let mixed = (number as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    (format!("{:08x}", mixed >> 32), format!("{:012x}", mixed & 0xFFFF_FFFF_FFFF))
 }
 
 /// A pod of a training job, as it stands in an API server while it runs.
@@ -34,19 +52,33 @@ fn pod(number: usize) -> Value {
     let environment: Vec<Value> =
         (0..20).map(|at| json!({"name": format!("SETTING_{at}"), "value": "x".repeat(40)})).collect();
     let mounts = json!([{"name": "data", "mountPath": "/data"}, {"name": "token", "mountPath": "/var/run/secrets"}]);
-    let resources = json!({"requests": {"nvidia.com/gpu": "1", "cpu": "8", "memory": "64Gi"}, "limits": {"nvidia.com/gpu": "1", "memory": "64Gi"}});
+    let (group, template) = (number / MEMBERS, number / MEMBERS % TEMPLATES);
+    let (begin, rest) = unlike(number);
+    let (owner, owner_rest) = unlike(PODS + group);
+    let (gpus, memory) = ((1 + template % 8).to_string(), format!("{}Gi", 16 * (1 + template % 5)));
+    let resources = json!({"requests": {"nvidia.com/gpu": gpus, "cpu": "8", "memory": memory}, "limits": {"nvidia.com/gpu": gpus, "memory": memory}});
+    let second = |at: usize| format!("2026-11-{:02}T{:02}:{:02}:{:02}Z", 1 + at % 30, at % 24, at / 7 % 60, at % 60);
+    let mut labels = json!({"kueue.x-k8s.io/queue-name": format!("queue-{}", group % 50), "kueue.x-k8s.io/managed": "true",
+                            "kueue.x-k8s.io/pod-group-name": format!("train-{begin}-{group}"), "app": format!("train-{template}"),
+                            "stagger.dev/tenant": format!("tenant-{}", group % 20), "stagger.dev/tenant-uid": "705ab4f5-6393-11e8-b7cc-42010a800002"});
+    // Teams label as they like.
+    labels[format!("team.example/part-{}", template % 7)] = json!(group.to_string());
+    let mut tolerations = vec![json!({"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"})];
+    tolerations.extend(
+        (0..template % 3).map(|at| json!({"key": format!("pool-{at}"), "value": begin, "effect": "NoSchedule"})),
+    );
     let condition = |kind: &str| json!({"type": kind, "status": "True", "lastProbeTime": null, "lastTransitionTime": "2026-11-30T12:00:07Z"});
     let conditions =
         ["PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled"].map(condition);
     json!({
         "apiVersion": "v1", "kind": "Pod",
         "metadata": {
-            "name": format!("train-{number:06}-worker-0"), "namespace": format!("team-{}", number % 200),
-            "uid": format!("705ab4f5-6393-11e8-b7cc-{number:012}"), "resourceVersion": number.to_string(),
-            "creationTimestamp": "2026-11-30T12:00:00Z",
-            "labels": {"kueue.x-k8s.io/queue-name": "batch", "kueue.x-k8s.io/managed": "true", "kueue.x-k8s.io/pod-group-name": format!("train-{number}"),
-                       "app": "train", "stagger.dev/tenant": "nlp", "stagger.dev/tenant-uid": "705ab4f5-6393-11e8-b7cc-42010a800002"},
-            "annotations": {"kueue.x-k8s.io/pod-group-total-count": "1", "stagger.dev/planned-start": "2026-11-30T12:00:00Z", "stagger.dev/plan": "main"},
+            "name": format!("train-{group}-worker-{}-{}", number % MEMBERS, &rest[..5]), "namespace": format!("team-{}", group % 200),
+            "uid": format!("{begin}-6393-11e8-b7cc-{rest}"), "resourceVersion": number.to_string(), "creationTimestamp": second(number),
+            "ownerReferences": [{"apiVersion": "example.com/v1", "kind": "Training", "name": format!("train-{group}"),
+                                 "uid": format!("{owner}-6393-11e8-b7cc-{owner_rest}"), "controller": true, "blockOwnerDeletion": true}],
+            "labels": labels,
+            "annotations": {"kueue.x-k8s.io/pod-group-total-count": MEMBERS.to_string(), "stagger.dev/planned-start": second(group), "stagger.dev/plan": "main"},
             "finalizers": ["kueue.x-k8s.io/managed"],
             "managedFields": [{"manager": "kubectl", "operation": "Update", "apiVersion": "v1", "time": "2026-11-30T12:00:00Z",
                                "fieldsType": "FieldsV1", "fieldsV1": {"f:metadata": {"f:labels": {".": {}, "f:app": {}}}}}],
@@ -55,11 +87,11 @@ fn pod(number: usize) -> Value {
             "containers": [{"name": "main", "image": "registry.example/train:7", "command": ["python", "train.py"], "env": environment,
                             "resources": resources, "volumeMounts": mounts, "imagePullPolicy": "IfNotPresent"}],
             "volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}, {"name": "token", "emptyDir": {}}],
-            "nodeName": format!("gpu-{}", number % 1000), "restartPolicy": "Never", "serviceAccountName": "default", "priority": 0,
-            "tolerations": [{"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}],
+            "nodeName": format!("gpu-{}", number % 1000), "restartPolicy": "Never", "serviceAccountName": "default", "priority": template % 4,
+            "tolerations": tolerations,
         },
         "status": {
-            "phase": "Running", "podIP": "10.1.2.3", "hostIP": "10.0.0.3", "startTime": "2026-11-30T12:00:05Z", "qosClass": "Burstable",
+            "phase": "Running", "podIP": "10.1.2.3", "hostIP": "10.0.0.3", "startTime": second(number + 5), "qosClass": "Burstable",
             "conditions": conditions,
             "containerStatuses": [{"name": "main", "ready": true, "restartCount": 0, "image": "registry.example/train:7",
                                    "imageID": format!("registry.example/train@sha256:{number:064}"), "state": {"running": {"startedAt": "2026-11-30T12:00:07Z"}}}],

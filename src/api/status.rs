@@ -66,7 +66,7 @@ pub struct PlainStatus {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkloadSloStatus {
-    /// Accepted, ResolvedRefs, Planned, Released, DeadlineMet, OutcomeVerified; AtRisk, Infeasible, Blocked while true.
+    /// Accepted, ResolvedRefs, Planned, Released, DeadlineMet, OutcomeVerified; AtRisk, Infeasible, Disrupted, Blocked while true.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 16))]
     pub conditions: Vec<Condition>,

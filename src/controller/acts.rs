@@ -59,7 +59,7 @@ impl Ended {
     }
 }
 
-/// Carries out orders, the first ones first; several at once.
+/// Carries out orders, the first ones first; several at once, and none waits for the answer to one before it.
 pub async fn release(cluster: &Cluster, orders: Vec<Order>, fence: &Fence) -> Vec<(Order, Ended)> {
     let one = |order: Order| async move {
         let mut ended = Ended::Done;
@@ -71,7 +71,7 @@ pub async fn release(cluster: &Cluster, orders: Vec<Order>, fence: &Fence) -> Ve
         }
         (order, ended)
     };
-    stream::iter(orders.into_iter().map(one)).buffered(AT_ONCE).collect().await
+    stream::iter(orders.into_iter().map(one)).buffer_unordered(AT_ONCE).collect().await
 }
 
 /// Takes our hold off one object, and writes the start that it is let go for.

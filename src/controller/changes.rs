@@ -45,6 +45,8 @@ pub enum ChangeKind {
     Policy,
     /// Running work has outlasted its expected end.
     Overrun,
+    /// Kueue would give another flavor than planned.
+    Flavor,
     /// A planned start has passed.
     Missed,
     /// Kueue has not taken up what was let go.
@@ -72,6 +74,7 @@ impl ChangeKind {
             Self::Usage => "Usage",
             Self::Policy => "Policy",
             Self::Overrun => "Overrun",
+            Self::Flavor => "Flavor",
             Self::Missed => "Missed",
             Self::NotReserved => "NotReserved",
             Self::Age => "Age",
@@ -103,6 +106,7 @@ impl ChangeKind {
             Self::Usage => "holds something else than before",
             Self::Policy => "is to be planned otherwise",
             Self::Overrun => "runs longer than expected",
+            Self::Flavor => "would get another flavor from Kueue than planned",
             Self::Missed => "did not start when planned",
             Self::NotReserved => "was let go and Kueue has not taken it up",
             Self::Age => "the plan was old",

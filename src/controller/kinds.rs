@@ -30,6 +30,8 @@ pub struct Watched {
     pub label: Option<&'static str>,
     /// Work that Kueue queues: it may carry our gate.
     pub queued: bool,
+    /// There may be very many: rows are kept packed.
+    pub many: bool,
 }
 
 const fn cluster(
@@ -39,7 +41,7 @@ const fn cluster(
     kind: &'static str,
 ) -> Watched {
     let need = Need::WhereInstalled;
-    Watched { group, versions, plural, kind, namespaced: false, need, label: None, queued: false }
+    Watched { group, versions, plural, kind, namespaced: false, need, label: None, queued: false, many: false }
 }
 
 const fn spaced(
@@ -66,6 +68,10 @@ const fn always(watched: Watched) -> Watched {
 
 const fn labelled(watched: Watched) -> Watched {
     Watched { label: Some(QUEUE_NAME), ..watched }
+}
+
+const fn many(watched: Watched) -> Watched {
+    Watched { many: true, ..watched }
 }
 
 const KUEUE: &str = "kueue.x-k8s.io";
@@ -109,7 +115,7 @@ pub const KINDS: &[Watched] = &[
     labelled(queued("ray.io", V1, "rayservices", "RayService")),
     labelled(queued("sparkoperator.k8s.io", &["v1beta2"], "sparkapplications", "SparkApplication")),
     labelled(queued("workload.codeflare.dev", &["v1beta2"], "appwrappers", "AppWrapper")),
-    labelled(queued("", V1, "pods", "Pod")),
+    many(labelled(queued("", V1, "pods", "Pod"))),
     always(queued(KUEUE, KUEUE_VERSIONS, "workloads", "Workload")),
 ];
 

@@ -42,6 +42,7 @@ pub struct Metrics {
     pub gates_held: Gauge,
     pub late: Gauge,
     pub at_risk: Gauge,
+    pub evicted_often: Gauge,
     pub releases: Family<Of, Counter>,
     /// Seconds from a planned start to the reservation of its quota.
     pub start_delay: Histogram,
@@ -68,6 +69,7 @@ impl Default for Metrics {
             gates_held: Gauge::default(),
             late: Gauge::default(),
             at_risk: Gauge::default(),
+            evicted_often: Gauge::default(),
             releases: Family::default(),
             start_delay: seconds(),
             breaches: Family::default(),
@@ -91,6 +93,7 @@ impl Default for Metrics {
         registry.register("gates_held", "Pieces of work that our gate holds", m.gates_held.clone());
         registry.register("late", "Planned work that ends late", m.late.clone());
         registry.register("at_risk", "Planned work that may end late", m.at_risk.clone());
+        registry.register("evicted_often", "Work that is evicted again and again", m.evicted_often.clone());
         registry.register("releases", "Pieces of work let go, by cause", m.releases.clone());
         registry.register("start_delay_seconds", "From planned start to reserved quota", m.start_delay.clone());
         registry.register("adherence_breaches", "Planned starts not kept, by cause", m.breaches.clone());

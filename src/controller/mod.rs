@@ -1,7 +1,7 @@
 //! The controller: the plan, honoured by a real Kueue.
 //!
-//! `plan_loop` is the way in: the watches (`watch`, `kinds`, `project`, `rows`) fill compact rows; each turn puts them
-//! together with the same `kueue::assemble` as the command line, asks `scope` whether there must be a new plan and why
+//! `plan_loop` is the way in: the watches (`watch`, `kinds`, `project`, `rows`, `packed`) fill compact rows; each turn
+//! puts them together with the same `kueue::assemble` as the command line, asks `scope` whether there must be a new plan and why
 //! (`changes`), has it made beside the loop (`planning`), decides (`turn`, with `kueue::release`) and writes (`acts`,
 //! `stored`, `events`). `slo_status` and `plan_status` are what people are told. `watchdog` is a process of its own that
 //! lets work go when nobody leads.
@@ -14,11 +14,13 @@ pub mod adherence;
 pub mod changes;
 pub mod configuration;
 pub mod events;
+pub mod evicted;
 pub mod gates;
 pub mod kinds;
 pub mod learnt;
 pub mod metrics;
 pub mod overlap;
+mod packed;
 pub mod plan_loop;
 pub mod plan_status;
 pub mod planning;

@@ -87,7 +87,8 @@ pub fn plan_status(scope: &Scope, standing: Standing<'_>) -> CapacityPlanStatus 
     let late = planned.map_or(0, |planned| planned.plan.summary.late);
     if late > 0 {
         let told = planned.and_then(|planned| planned.plan.infeasible.first()).map(|conflict| conflict.message.clone());
-        let message = told.unwrap_or_else(|| format!("{late} workloads cannot be done in time"));
+        let workloads = if late == 1 { "workload" } else { "workloads" };
+        let message = told.unwrap_or_else(|| format!("{late} {workloads} cannot be done in time"));
         tell("Infeasible", ConditionStatus::True, "Late", &message);
     } else {
         tell("Infeasible", ConditionStatus::False, "Feasible", "everything can be done in time");

@@ -1,5 +1,6 @@
 //! What is known of the cluster: one compact row per object, filled by the watches, read by the loop.
 //!
+//! Kinds of which there may be very many are kept packed, and unpacked only for who reads them.
 //! A relist replaces a kind's rows only once it is complete, and what disappeared meanwhile is gone with it: a deletion
 //! that no watch told of is noticed there. While a kind cannot be read its last rows stand.
 
@@ -8,7 +9,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use tokio::sync::watch;
 
-use super::kinds::{KINDS, Need};
+use super::kinds::{KINDS, Need, Watched};
+use super::packed::{Packed, Samples};
 use crate::api::manifest::Manifest;
 
 /// Namespace and name, within a kind.
@@ -25,10 +27,18 @@ pub struct Rows {
 
 #[derive(Debug, Default)]
 struct Shelf {
-    rows: BTreeMap<Name, Manifest>,
+    rows: BTreeMap<Name, Row>,
     /// The rows of a relist that is not complete yet.
-    coming: Option<BTreeMap<Name, Manifest>>,
+    coming: Option<BTreeMap<Name, Row>>,
     state: State,
+    /// Where rows are packed: what they have in common.
+    samples: Option<Samples>,
+}
+
+#[derive(Debug)]
+enum Row {
+    Whole(Box<Manifest>),
+    Packed(Packed),
 }
 
 /// How far a kind is known.
@@ -65,7 +75,8 @@ pub enum Change {
 
 impl Default for Rows {
     fn default() -> Self {
-        let shelves = KINDS.iter().map(|_| Shelf::default()).collect();
+        let samples = |kind: &Watched| kind.many.then(Samples::default);
+        let shelves = KINDS.iter().map(|kind| Shelf { samples: samples(kind), ..Shelf::default() }).collect();
         Self { inner: Arc::new(RwLock::new(shelves)), extra: Arc::default(), revision: watch::Sender::new(0) }
     }
 }
@@ -118,7 +129,19 @@ impl Rows {
     pub fn read<T>(&self, reader: impl FnOnce(&mut dyn Iterator<Item = &Manifest>) -> T) -> T {
         let shelves = self.inner.read().unwrap_or_else(PoisonError::into_inner);
         let extra = self.extra.read().unwrap_or_else(PoisonError::into_inner);
-        reader(&mut extra.iter().chain(shelves.iter().flat_map(|shelf| shelf.rows.values())))
+        // Of a kind either all rows are packed or none is.
+        let unpacked: Vec<Vec<Manifest>> = shelves.iter().map(Shelf::unpacked).collect();
+        let rows = shelves.iter().zip(&unpacked).flat_map(|(shelf, unpacked)| shelf.whole().chain(unpacked));
+        reader(&mut extra.iter().chain(rows))
+    }
+
+    /// Reads the rows of a few kinds, as [`Self::read`] does, and touches no others.
+    pub fn read_kinds<T>(&self, kinds: &[&str], reader: impl FnOnce(&mut dyn Iterator<Item = &Manifest>) -> T) -> T {
+        let shelves = self.inner.read().unwrap_or_else(PoisonError::into_inner);
+        let wanted = KINDS.iter().zip(shelves.iter()).filter(|(kind, _)| kinds.contains(&kind.kind));
+        let wanted: Vec<&Shelf> = wanted.map(|(_, shelf)| shelf).collect();
+        let unpacked: Vec<Vec<Manifest>> = wanted.iter().map(|shelf| shelf.unpacked()).collect();
+        reader(&mut wanted.iter().zip(&unpacked).flat_map(|(shelf, unpacked)| shelf.whole().chain(unpacked)))
     }
 
     /// Puts the documents of Kueue's configuration in the place of those that were known.
@@ -144,6 +167,33 @@ impl Rows {
 }
 
 impl Shelf {
+    fn whole(&self) -> impl Iterator<Item = &Manifest> {
+        self.rows.values().filter_map(|row| match row {
+            Row::Whole(whole) => Some(&**whole),
+            Row::Packed(_) => None,
+        })
+    }
+
+    fn unpacked(&self) -> Vec<Manifest> {
+        if self.samples.is_none() {
+            return Vec::new();
+        }
+        let one = |((namespace, name), row): (&Name, &Row)| match row {
+            Row::Whole(_) => None,
+            Row::Packed(packed) => Some(packed.unpack(namespace, name)),
+        };
+        self.rows.iter().filter_map(one).collect()
+    }
+
+    fn row(&mut self, row: Manifest) -> (Name, Row) {
+        let name = (row.namespace.clone(), row.name.clone());
+        let row = match &mut self.samples {
+            Some(samples) => Row::Packed(samples.pack(row)),
+            None => Row::Whole(Box::new(row)),
+        };
+        (name, row)
+    }
+
     /// Whether anything that is read has changed.
     fn take(&mut self, change: Change) -> bool {
         match change {
@@ -152,7 +202,8 @@ impl Shelf {
                 false
             }
             Change::Listed(row) => {
-                self.coming.get_or_insert_default().insert((row.namespace.clone(), row.name.clone()), row);
+                let (name, row) = self.row(row);
+                self.coming.get_or_insert_default().insert(name, row);
                 false
             }
             Change::Complete => {
@@ -161,11 +212,8 @@ impl Shelf {
                 true
             }
             Change::Applied(row) => {
-                let name = (row.namespace.clone(), row.name.clone());
-                let same = self
-                    .rows
-                    .get(&name)
-                    .is_some_and(|known| known.api_version == row.api_version && known.value == row.value);
+                let (name, row) = self.row(row);
+                let same = self.rows.get(&name).is_some_and(|known| known.is_same(&row));
                 self.rows.insert(name, row);
                 !same
             }
@@ -182,5 +230,15 @@ impl Shelf {
             self.state = state;
         }
         first
+    }
+}
+
+impl Row {
+    fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Whole(a), Self::Whole(b)) => a.api_version == b.api_version && a.value == b.value,
+            (Self::Packed(a), Self::Packed(b)) => a.is_same(b),
+            (Self::Whole(_), Self::Packed(_)) | (Self::Packed(_), Self::Whole(_)) => false,
+        }
     }
 }

@@ -14,7 +14,7 @@ use crate::api::manifest::Manifest;
 use crate::kueue::observed::{Observed, Standing, by_key};
 use crate::kueue::release::{Trouble, TroubleKind};
 use crate::kueue::{self, Assembled, Given, Outrun};
-use crate::names::{QueueName, WorkloadKey};
+use crate::names::{FlavorName, QueueName, WorkloadKey};
 use crate::plan::snapshot::{NodeId, NodeKind, PreviousRelease, Running, Snapshot};
 use crate::units::{Seconds, Timestamp};
 
@@ -33,6 +33,10 @@ pub struct Scope {
     pub loose_since: BTreeMap<WorkloadKey, Timestamp>,
     /// Since when work is due that does not fit.
     pub held_since: BTreeMap<WorkloadKey, Timestamp>,
+    /// Work that is due and that Kueue would give another flavor than planned: that flavor, for the next plan alone.
+    pub pins: BTreeMap<WorkloadKey, FlavorName>,
+    /// The pins are newer than the plan.
+    pub pinned: bool,
     /// Work that was let go and does not start.
     pub troubles: Vec<Trouble>,
     /// Kueue ignores gates, as far as is known.
@@ -122,6 +126,22 @@ impl Scope {
         }
     }
 
+    /// Notes what Kueue would give another flavor than planned.
+    pub fn pin(&mut self, otherwise: BTreeMap<WorkloadKey, FlavorName>) {
+        for (key, flavor) in otherwise {
+            self.pinned |= self.pins.get(&key) != Some(&flavor);
+            self.pins.insert(key, flavor);
+        }
+    }
+
+    /// A plan is begun for these reasons. What Kueue would give at this moment says nothing once something else has happened.
+    pub fn begin(&mut self, changes: &[Change]) {
+        self.pinned = false;
+        if changes.iter().any(|change| change.kind != ChangeKind::Flavor) {
+            self.pins.clear();
+        }
+    }
+
     /// Why there must be a new plan; empty: there need not. `seen` was assembled for [`Self::instant`].
     #[must_use]
     pub fn reasons(&self, seen: &Snapshot, now: Timestamp, patience: &Patience) -> Vec<Change> {
@@ -135,6 +155,9 @@ impl Scope {
         });
         if self.changed {
             found.push(one(ChangeKind::Policy, self.name.clone().unwrap_or_default()));
+        }
+        if self.pinned && found.is_empty() {
+            found.extend(self.pins.keys().map(|key| one(ChangeKind::Flavor, key.to_string())));
         }
         // What the clock brings is not urgent: each has a margin, and a new plan every moment would help nobody.
         if found.is_empty() && now - planned.plan.now >= patience.missed {
@@ -208,7 +231,24 @@ impl Scope {
             previous.push(PreviousRelease { key, flavor, start: basis.now, end: None });
         }
         snapshot.previous = previous;
+        self.take_as_given(&mut snapshot);
         Request { basis, snapshot, policy, changes }
+    }
+
+    /// What is due now on a flavor that Kueue would not give is promised for now on the one that it would, and has no other
+    /// choice; so the rest moves for it as far as nothing is lost by that, and else it waits.
+    fn take_as_given(&self, snapshot: &mut Snapshot) {
+        let start = snapshot.now;
+        for workload in &mut snapshot.workloads {
+            let Some(pin) = self.pins.get(&workload.key) else { continue };
+            if !workload.options.iter().any(|option| option.flavor == *pin) {
+                continue;
+            }
+            workload.options.retain(|option| option.flavor == *pin);
+            let (key, flavor) = (workload.key.clone(), pin.clone());
+            snapshot.previous.retain(|it| it.key != key);
+            snapshot.previous.push(PreviousRelease { key, flavor, start, end: None });
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 
 use chrono_tz::Tz;
 
+use super::evicted;
 use crate::api::status::{Condition, ConditionStatus, ExpectedEnd, WorkloadSloStatus};
 use crate::api::written::Instant;
 use crate::calendar;
@@ -105,7 +106,9 @@ fn sentence(facts: &Facts<'_>, work: &Work<'_>) -> String {
         Standing::Aside => format!("Left alone: Kueue does not queue it, or it is deactivated. {due}"),
         Standing::Finished => finished(facts, work),
         Standing::Running => running(facts, work),
-        Standing::Waiting => waiting(facts, work, &due),
+        Standing::Waiting => {
+            format!("{}{}", evicted::said(work.observed, facts.now, facts.zone), waiting(facts, work, &due))
+        }
     }
 }
 
@@ -116,7 +119,7 @@ fn waiting(facts: &Facts<'_>, work: &Work<'_>, due: &str) -> String {
         return format!("Let go {}, but not started: {words}. {due}", time(trouble.since));
     }
     match (work.planned, work.held, facts.failed) {
-        (Some((release, _)), Some(held), _) => format!("Was to start {}, waits: it {held}. {due}", time(release.start)),
+        (Some((release, _)), Some(held), _) => format!("Was to start {}, waits: {held}. {due}", time(release.start)),
         (Some((_, Some(told))), None, _) => told.to_owned(),
         (Some((release, None)), None, _) => format!("Starts {}. {due}", time(release.start)),
         (None, _, Some((_, why))) => format!("Not planned: {why}. {due}"),
@@ -257,7 +260,8 @@ impl Conditions<'_, '_> {
             (_, 0, _) => self.tell("Planned", ConditionStatus::True, "Planned", "every workload has its start"),
             (_, _, Some((_, why))) => self.tell("Planned", ConditionStatus::False, "PlanningFailed", why),
             (_, some, None) => {
-                let message = format!("{some} of {} workloads have no planned start", works.len());
+                let have = if some == 1 { "has" } else { "have" };
+                let message = format!("{some} of {} workloads {have} no planned start", works.len());
                 self.tell("Planned", ConditionStatus::False, "NotPlanned", &message);
             }
         }
@@ -271,7 +275,8 @@ impl Conditions<'_, '_> {
             (0, _) => self.tell("Released", ConditionStatus::Unknown, "NoWorkload", "there is nothing to let go"),
             (_, 0) => self.tell("Released", ConditionStatus::True, "Released", "nothing is held"),
             (all, some) => {
-                let message = format!("{some} of {all} workloads wait for their start");
+                let wait = if some == 1 { "waits for its start" } else { "wait for their start" };
+                let message = format!("{some} of {all} workloads {wait}");
                 self.tell("Released", ConditionStatus::False, "Waiting", &message);
             }
         }
@@ -315,6 +320,9 @@ impl Conditions<'_, '_> {
         }
         if let Some(conflict) = self.facts.conflict {
             self.tell("Infeasible", ConditionStatus::True, "Conflict", conflict);
+        }
+        if let Some(work) = works.iter().find(|work| evicted::is_often(work.observed)) {
+            self.tell("Disrupted", ConditionStatus::True, "EvictedAgain", &evicted::trouble(work.observed));
         }
         let stuck = works.iter().find_map(|work| match (&work.observed.standing, work.trouble) {
             (Standing::Never(reason), _) => Some(("NeverFits", format!("{} {reason}", name(work)))),

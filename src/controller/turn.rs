@@ -164,7 +164,9 @@ fn enforce(
     };
     let (decision, troubles) = scene(&planned, &forced, &seen.scope.loose_since);
     seen.scope.troubles = troubles;
-    seen.scope.note_held(&decision.held.iter().map(|held| held.key.clone()).collect(), sight.now);
+    let held = decision.held.iter().map(|held| &held.key).chain(&decision.waits).cloned().collect();
+    seen.scope.note_held(&held, sight.now);
+    seen.scope.pin(decision.otherwise);
     turn.put_off += decision.put_off;
     turn.held.extend(decision.held.into_iter().map(|held| (held.key, held.why)));
     let plan = seen.scope.name.clone().unwrap_or_default();

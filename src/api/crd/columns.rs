@@ -24,17 +24,19 @@ const fn wide(title: &'static str, kind: &'static str, path: &'static str) -> Co
 
 const AGE: Column = shown("Age", "date", ".metadata.creationTimestamp");
 
+/// A sentence, and so behind everything else.
+const MESSAGE: Column = shown("Message", "string", ".status.message");
+
 const COLUMNS: &[(&str, &[Column])] = &[
     (
         slo::KIND,
         &[
             shown("Due", "string", ".spec.finishBy"),
-            shown("Policy", "string", ".spec.deadlinePolicy"),
+            wide("Policy", "string", ".spec.deadlinePolicy"),
             shown("Planned", "string", ".status.plannedStart"),
             shown("Ends", "string", ".status.expectedEnd.p90"),
             shown("Met", "string", r#".status.conditions[?(@.type=="DeadlineMet")].status"#),
             wide("Attempts", "integer", ".status.attempts"),
-            wide("Message", "string", ".status.message"),
         ],
     ),
     (
@@ -90,10 +92,10 @@ const COLUMNS: &[(&str, &[Column])] = &[
     ),
 ];
 
-/// The columns of a kind, its age last.
+/// The columns of a kind, then its age, then what there is to tell.
 pub fn of(kind: &str) -> impl Iterator<Item = Column> {
     let own = COLUMNS.iter().filter(move |(of, _)| *of == kind).flat_map(|(_, columns)| columns.iter().copied());
-    own.chain([AGE])
+    own.chain([AGE]).chain((kind == slo::KIND).then_some(MESSAGE))
 }
 
 impl Column {

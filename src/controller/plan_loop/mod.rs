@@ -189,11 +189,12 @@ impl Loop {
         self.plan(now, &patience);
         // 3. Decide.
         let turn = self.decide(now, &patience);
+        let again = self.scopes.values().any(|scope| scope.pinned && scope.failed.is_none());
         // 4. Let go what is due, then write it down, then tell.
         let more = self.act(turn, now, &fence).await;
         self.store(&fence).await;
         self.tell_plans(&plans, now, &patience, &fence).await;
-        more | self.label_namespaces(&fence).await
+        more | again | self.label_namespaces(&fence).await
     }
 
     /// Who does not lead keeps nothing: the next tenure begins from what is stored.
@@ -208,7 +209,7 @@ impl Loop {
     }
 
     fn read_plans(&self) -> Vec<Plan> {
-        self.rows.read(|rows| {
+        self.rows.read_kinds(&[capacity_plan::KIND], |rows| {
             let ours = rows.filter(|row| row.kind == capacity_plan::KIND && row.group() == crate::api::GROUP);
             // A spec that cannot be read is observed: nothing is held on a guess.
             ours.map(|row| Plan {

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use super::Loop;
-use crate::api::capacity_plan;
+use crate::api::{capacity_plan, slo};
 use crate::controller::planning::{self, Planned};
 use crate::controller::rows::State;
 use crate::controller::settings::Patience;
 use crate::controller::turn::{self, Seen, Sight, Slo, Turn};
-use crate::controller::{changes, reservations};
+use crate::controller::{changes, evicted, reservations};
 use crate::plan::proposal::Verdict;
 use crate::units::{Seconds, Timestamp};
 
@@ -52,6 +52,7 @@ impl Loop {
             if changes.is_empty() {
                 continue;
             }
+            scope.begin(&changes);
             let mut assembled = self.rows.read(|rows| scope.look(rows, now, &self.settings));
             self.learnt.forecast(&mut assembled);
             let request = scope.request(assembled, changes.clone(), &self.settings, patience);
@@ -89,7 +90,7 @@ impl Loop {
     }
 
     pub(super) fn decide(&mut self, now: Timestamp, patience: &Patience) -> Turn {
-        let (slos, reservations) = self.rows.read(|rows| {
+        let (slos, reservations) = self.rows.read_kinds(&[slo::KIND, "ClusterQueue"], |rows| {
             let (mut slos, mut given) = (Vec::new(), Vec::new());
             for row in rows {
                 slos.extend(Slo::of(row));
@@ -132,6 +133,10 @@ impl Loop {
         let of = |verdict: Verdict| plans().flat_map(|plan| &plan.releases).filter(|it| it.verdict == verdict).count();
         metrics.late.set(i64::try_from(of(Verdict::Late)).unwrap_or(i64::MAX));
         metrics.at_risk.set(i64::try_from(of(Verdict::AtRisk)).unwrap_or(i64::MAX));
+        // Everybody observes the same work.
+        let observed = self.seen.values().next().map_or(&[][..], |(_, seen)| seen.observed.as_slice());
+        let often = observed.iter().filter(|one| evicted::is_often(one)).count();
+        metrics.evicted_often.set(i64::try_from(often).unwrap_or(i64::MAX));
         let made = plans().map(|plan| plan.now).min();
         metrics.plan_made.set(made.map_or(0, |made| made.0));
         metrics.plan_age.set(made.map_or(0, |made| (now - made).0));

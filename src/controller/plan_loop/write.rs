@@ -130,8 +130,7 @@ impl Loop {
         if self.labelled == Some(revision) || self.rows.state("GpuTenant") != State::Listed {
             return false;
         }
-        let of_tenancy = |row: &&Manifest| matches!(row.kind.as_str(), "GpuTenant" | "Namespace");
-        let rows: Vec<Manifest> = self.rows.read(|rows| rows.filter(of_tenancy).cloned().collect());
+        let rows: Vec<Manifest> = self.rows.read_kinds(&["GpuTenant", "Namespace"], |rows| rows.cloned().collect());
         let mut wrong = tenants::relabel(&rows);
         let left = wrong.len() > WRITES;
         wrong.truncate(WRITES);

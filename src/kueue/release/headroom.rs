@@ -5,19 +5,31 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use super::choice::choice;
 use super::{Pace, Scene};
 use crate::kueue::quota::{Ledger, Tree};
 use crate::names::{FlavorName, QueueName, ResourceName, WorkloadKey};
 use crate::plan::proposal::Release;
-use crate::plan::snapshot::{CellId, NodeId, NodeKind, PreemptionPolicy, QueueingStrategy, Snapshot};
+use crate::plan::snapshot::{CellId, NodeId, NodeKind, PreemptionPolicy, QueueingStrategy, Snapshot, Workload};
 use crate::units::Amount;
 
 pub(super) type Uses = Vec<(CellId, Amount)>;
 
+/// Which flavor Kueue would give.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Placed<'s> {
+    AsPlanned,
+    /// The planned one, once what is on its way has arrived.
+    BehindOthers,
+    Otherwise(&'s FlavorName),
+}
+
 pub(super) struct Headroom<'s> {
+    /// With what is on its way: let go, and not taken up by Kueue yet.
     ledger: Ledger,
-    /// The queue of each workload of the snapshot.
-    homes: HashMap<&'s WorkloadKey, NodeId>,
+    /// Without.
+    landed: Ledger,
+    workloads: HashMap<&'s WorkloadKey, &'s Workload>,
     queues: BTreeMap<QueueName, NodeId>,
     cells: BTreeMap<(FlavorName, ResourceName), CellId>,
     /// StrictFIFO queues whose head does not fit: what comes behind it waits in any case.
@@ -41,8 +53,8 @@ impl<'s> Headroom<'s> {
                 *sum = sum.saturating_add(*amount);
             }
         }
-        let homes = snapshot.workloads.iter().map(|workload| (&workload.key, workload.queue)).collect();
-        let mut headroom = Self { ledger, homes, queues, cells, blocked: BTreeSet::new() };
+        let workloads = snapshot.workloads.iter().map(|workload| (&workload.key, workload)).collect();
+        let mut headroom = Self { landed: ledger.clone(), ledger, workloads, queues, cells, blocked: BTreeSet::new() };
         for reservation in scene.reservations {
             let Some(node) = headroom.queues.get(&reservation.queue).copied() else { continue };
             let named = (reservation.flavor.clone(), reservation.resource.clone());
@@ -52,6 +64,7 @@ impl<'s> Headroom<'s> {
                 headroom.ledger.add(node, &[(cell, reservation.amount.saturating_sub(counted))]);
             }
         }
+        headroom.landed = headroom.ledger.clone();
         headroom
     }
 
@@ -68,9 +81,10 @@ impl<'s> Headroom<'s> {
         for workload in loose {
             let since = scene.loose_since.get(&workload.key);
             let patient = since.is_none_or(|since| scene.now - *since < pace.reserve_within);
-            let fitting = workload.options.iter().find(|option| self.ledger.fits(workload.queue, &option.uses));
-            match fitting {
-                Some(option) if patient => self.ledger.add(workload.queue, &option.uses),
+            let option = chosen(&self.ledger, snapshot, workload);
+            let fits = |at: &usize| self.ledger.fits(workload.queue, &workload.options[*at].uses);
+            match option.filter(fits) {
+                Some(at) if patient => self.ledger.add(workload.queue, &workload.options[at].uses),
                 Some(_) => {}
                 None => {
                     if strict(snapshot, workload.queue) {
@@ -83,7 +97,7 @@ impl<'s> Headroom<'s> {
 
     /// The queue and the cells of a release; `None` when one of them is gone.
     pub(super) fn wanted(&self, release: &Release) -> Option<(NodeId, Uses)> {
-        let planned = self.homes.get(&release.workload).copied();
+        let planned = self.workloads.get(&release.workload).map(|workload| workload.queue);
         let node = planned.or_else(|| self.queues.get(&release.cluster_queue).copied())?;
         let cell =
             |flavor: &FlavorName, resource: &ResourceName| self.cells.get(&(flavor.clone(), resource.clone())).copied();
@@ -106,12 +120,33 @@ impl<'s> Headroom<'s> {
         let cell = snapshot.cell(cell);
         let quantity = |amount| cell.resource.quantity(amount);
         Some(format!(
-            "needs {} {} on {}, {name} has {} left",
+            "it needs {} {} on {}, {name} has {} left",
             quantity(amount),
             cell.resource,
             cell.flavor,
             quantity(free)
         ))
+    }
+
+    /// Where Kueue would put it if it were let go now.
+    pub(super) fn placed(&self, scene: &Scene<'s>, release: &Release) -> Placed<'s> {
+        let Some(workload) = self.workloads.get(&release.workload).copied() else { return Placed::AsPlanned };
+        // After its latest safe start any flavor is better than none.
+        let longest = workload.options.iter().map(|option| option.runtime.p90).max();
+        let pressed = workload.due.as_ref().zip(longest).is_some_and(|(due, longest)| due.at - longest <= scene.now);
+        if pressed || workload.options.len() < 2 {
+            return Placed::AsPlanned;
+        }
+        let other = |ledger: &Ledger| {
+            let flavor = chosen(ledger, scene.snapshot, workload).map(|at| &workload.options[at].flavor);
+            flavor.filter(|flavor| **flavor != release.flavor)
+        };
+        match (other(&self.ledger), other(&self.landed)) {
+            (Some(flavor), _) => Placed::Otherwise(flavor),
+            // Kueue may look at it before it has looked at those, and then it would take their place.
+            (None, Some(_)) => Placed::BehindOthers,
+            (None, None) => Placed::AsPlanned,
+        }
     }
 
     /// What others borrowed of its own quota, Kueue takes back.
@@ -125,6 +160,14 @@ impl<'s> Headroom<'s> {
 
     pub(super) fn take(&mut self, node: NodeId, uses: &[(CellId, Amount)]) {
         self.ledger.add(node, uses);
+    }
+}
+
+/// The option that Kueue would take.
+fn chosen(ledger: &Ledger, snapshot: &Snapshot, workload: &Workload) -> Option<usize> {
+    match &snapshot.node(workload.queue).kind {
+        NodeKind::ClusterQueue(rules) => choice(ledger, rules, workload.queue, &workload.options),
+        NodeKind::Cohort => None,
     }
 }
 

@@ -4,6 +4,7 @@
 //! it out twice does nothing the second time. Quota stays Kueue's: letting go too early or late can never over-admit.
 //! Deliberately absent: the client that carries it out, and any way to hold again what was let go.
 
+mod choice;
 mod headroom;
 mod patch;
 mod watched;
@@ -16,7 +17,7 @@ use crate::plan::proposal::Plan;
 use crate::plan::snapshot::Snapshot;
 use crate::units::{Amount, Seconds, Timestamp};
 
-use headroom::Headroom;
+use headroom::{Headroom, Placed};
 
 pub use patch::{Hold, Target, Told, annotation, targets, without_gate};
 pub use watched::{Trouble, TroubleKind, watch};
@@ -108,7 +109,7 @@ pub struct Order {
 pub struct Held {
     pub key: WorkloadKey,
     pub planned: Timestamp,
-    /// One sentence without a full stop.
+    /// A whole clause without a full stop: `it needs …`.
     pub why: String,
 }
 
@@ -117,6 +118,10 @@ pub struct Decision {
     /// In the order in which they are carried out.
     pub orders: Vec<Order>,
     pub held: Vec<Held>,
+    /// Due, and let go as soon as what was let go before has its flavor.
+    pub waits: Vec<WorkloadKey>,
+    /// Due, and held because Kueue would give another flavor than planned, which is kept for others: this one.
+    pub otherwise: BTreeMap<WorkloadKey, FlavorName>,
     /// Orders beyond this go's limit.
     pub put_off: usize,
 }
@@ -147,22 +152,43 @@ pub fn decide(scene: &Scene<'_>, pace: Pace) -> Decision {
         scene.snapshot.workloads.iter().map(|it| (&it.key, (-it.priority, it.created))).collect();
     let mut due: Vec<_> = scene.plan.releases.iter().filter(|release| release.start <= scene.now).collect();
     due.sort_by_key(|release| (release.start, places.get(&release.workload).copied(), release.workload.clone()));
-    for release in due {
-        let Some(one) = scene.observed.get(&release.workload) else { continue };
-        let waits = one.standing == Standing::Waiting && one.is_gated() && !one.is_let_go();
-        let targets = targets(one);
-        if !waits || targets.is_empty() || ordered.contains(&release.workload) {
-            continue;
-        }
-        let Some((node, uses)) = headroom.wanted(release) else { continue };
-        match headroom.refuses(scene.snapshot, node, &uses) {
-            None => {
-                headroom.take(node, &uses);
-                let (key, planned) = (release.workload.clone(), Some(release.start));
-                decision.orders.push(Order { key, targets, planned, told: None, cause: Cause::Planned });
+    // Who would get another flavor now may get the planned one beside those that go with him: they are asked again.
+    for last in [false, false, true] {
+        let mut again = Vec::new();
+        for release in due {
+            let Some(one) = scene.observed.get(&release.workload) else { continue };
+            let waits = one.standing == Standing::Waiting && one.is_gated() && !one.is_let_go();
+            let targets = targets(one);
+            if !waits || targets.is_empty() || ordered.contains(&release.workload) {
+                continue;
             }
-            Some(why) => decision.held.push(Held { key: release.workload.clone(), planned: release.start, why }),
+            let Some((node, uses)) = headroom.wanted(release) else { continue };
+            let (key, planned) = (release.workload.clone(), release.start);
+            if let Some(why) = headroom.refuses(scene.snapshot, node, &uses) {
+                decision.held.push(Held { key, planned, why });
+                continue;
+            }
+            let placed = headroom.placed(scene, release);
+            if !last && matches!(placed, Placed::Otherwise(_)) {
+                again.push(release);
+                continue;
+            }
+            // Its room is its own, also while it waits.
+            headroom.take(node, &uses);
+            match placed {
+                Placed::AsPlanned => {
+                    let planned = Some(planned);
+                    decision.orders.push(Order { key, targets, planned, told: None, cause: Cause::Planned });
+                }
+                Placed::BehindOthers => decision.waits.push(key),
+                Placed::Otherwise(flavor) => {
+                    let why = format!("Kueue would give it {flavor}, which the plan keeps for others");
+                    decision.otherwise.insert(key.clone(), flavor.clone());
+                    decision.held.push(Held { key, planned, why });
+                }
+            }
         }
+        due = again;
     }
     decision.put_off = decision.orders.len().saturating_sub(pace.at_once);
     decision.orders.truncate(pace.at_once);

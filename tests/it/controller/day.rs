@@ -80,6 +80,19 @@ fn evicted_work_is_planned_around_and_the_rest_keeps_its_place() {
     assert_eq!(fake.slo.attempts, Some(5));
 }
 
+/// Kueue has cleared a reservation without a word.
+#[test]
+fn a_reservation_that_is_cleared_is_planned_for_as_an_eviction() {
+    let mut fake = Fake::touchstone();
+    fake.until(30);
+    fake.find("eval-1").admitted = None;
+    fake.turn();
+    assert_eq!(fake.causes().last(), Some(&"Evicted"));
+    fake.until(200);
+    assert!(fake.jobs.iter().all(|job| job.finished.is_some()));
+    assert_eq!(fake.peak, 4);
+}
+
 #[test]
 fn a_thief_delays_the_plan_and_is_named() {
     let mut fake = Fake::touchstone();

@@ -207,6 +207,7 @@ impl Fake {
         let mut seen = self.scope.look(&mut rows.iter(), instant, &self.settings);
         let changes = self.scope.reasons(&seen.snapshot, self.now, &patience);
         if !changes.is_empty() {
+            self.scope.begin(&changes);
             let assembled = self.scope.look(&mut rows.iter(), self.now, &self.settings);
             seen = assembled.clone();
             let mut request = self.scope.request(assembled, changes.clone(), &self.settings, &patience);
@@ -361,6 +362,9 @@ pub fn workload_row(job: &FakeJob) -> Manifest {
         None => {
             let reason = if holds(&job.gates) { "AdmissionGated" } else { "Pending" };
             conditions.push(condition("QuotaReserved", "False", reason, job.created));
+            if job.evictions > 0 {
+                conditions.push(condition("Evicted", "True", "Preempted", job.created));
+            }
         }
     }
     if let Some(at) = job.finished {

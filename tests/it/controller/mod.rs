@@ -4,6 +4,7 @@ mod cases;
 mod changes;
 mod day;
 mod fake;
+mod flavors;
 mod inactive;
 mod learnt;
 mod observed;

@@ -1,7 +1,8 @@
 //! Rows: what the watches tell, kept so that a deletion nobody told of is noticed all the same.
 
 use kube::api::DynamicObject;
-use serde_json::json;
+use serde_json::{Value, json};
+use stagger::api::manifest::Manifest;
 use stagger::clock::Clock;
 use stagger::controller::kinds::{KINDS, Need};
 use stagger::controller::project::project;
@@ -30,6 +31,48 @@ fn a_pod_is_kept_as_what_it_asks_for_and_how_far_it_is() {
     let expected = json!({"containers": [{"name": "main", "resources": {"requests": {"cpu": "1"}}}], "schedulingGates": [{"name": "g"}], "tolerations": []});
     assert_eq!(row.value["spec"], expected);
     assert_eq!(row.value["status"], json!({"phase": "Running", "startTime": "2026-11-30T12:00:00Z"}));
+}
+
+/// Of a pod only what it has of its own is kept. What is read is what came, whatever it looks like.
+#[test]
+fn pods_come_back_as_they_came() {
+    let (rows, kind) = (Rows::default(), place("Pod"));
+    let pod = |name: &str, labels: Value, gpus: Value| Manifest {
+        api_version: "v1".to_owned(),
+        kind: "Pod".to_owned(),
+        namespace: "evals".to_owned(),
+        name: name.to_owned(),
+        value: json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "labels": labels, "annotations": {}},
+            "spec": {"containers": [{"name": "main", "resources": {"limits": {"gpu": gpus}}}], "tolerations": []}, "status": null}),
+        origin: None,
+    };
+    let pods = [
+        pod("a", json!({"app": "eval"}), json!("1")),
+        pod("b", json!({"app": "eval"}), json!(2)),
+        pod("c", json!({"app": "eval"}), json!({"more": [null, true, {}]})),
+        pod("d", json!({"app": "train", "x": "ü\u{0}\""}), json!("1")),
+        pod("e", json!(null), json!([])),
+        pod("f", json!({"app": "eval"}), json!("1")),
+    ];
+    rows.take(kind, Change::Begin);
+    for pod in &pods {
+        rows.take(kind, Change::Listed(pod.clone()));
+    }
+    rows.take(kind, Change::Complete);
+    let read = rows.read(|rows| rows.cloned().collect::<Vec<_>>());
+    let seen = |pod: &Manifest| (pod.api_version.clone(), pod.kind.clone(), pod.name.clone(), pod.value.clone());
+    assert_eq!(read.iter().map(seen).collect::<Vec<_>>(), pods.iter().map(seen).collect::<Vec<_>>());
+    assert_eq!(rows.read_kinds(&["Job"], |rows| rows.count()), 0);
+    assert_eq!(rows.read_kinds(&["Pod", "Job"], |rows| rows.count()), 6);
+    // The first of its shape may go; those like it stay what they are.
+    rows.take(kind, Change::Deleted { namespace: "evals".to_owned(), name: "a".to_owned() });
+    let mut told = rows.changes();
+    told.mark_unchanged();
+    rows.take(kind, Change::Applied(pods[5].clone()));
+    assert!(!told.has_changed().unwrap(), "what says the same wakes nobody");
+    rows.take(kind, Change::Applied(pod("f", json!({"app": "eval"}), json!("3"))));
+    assert!(told.has_changed().unwrap());
+    assert_eq!(rows.read(|rows| rows.last().map(seen)), Some(seen(&pod("f", json!({"app": "eval"}), json!("3")))));
 }
 
 #[test]

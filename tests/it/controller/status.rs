@@ -34,7 +34,7 @@ fn one_job_that_waits_is_told_in_one_sentence() {
         + Accepted Accepted: it can be read
         + ResolvedRefs Resolved: it speaks for 2 workloads
         + Planned Planned: every workload has its start
-        - Released Waiting: 1 of 2 workloads wait for their start
+        - Released Waiting: 1 of 2 workloads waits for its start
         ? DeadlineMet Pending: not everything is done yet
         ? OutcomeVerified NotJudged: no outcome has been judged yet
     "#]].assert_eq(&shown(&fake.slo));
@@ -77,6 +77,24 @@ fn the_touchstone_through_its_day() {
         + DeadlineMet Met: everything was done in time
         ? OutcomeVerified NotJudged: no outcome has been judged yet
     "#]].assert_eq(&text);
+}
+
+#[test]
+fn work_that_is_evicted_again_and_again_is_told() {
+    let mut fake = Fake::new().job("eval-1", 2);
+    fake.until(30);
+    let mut told = |evictions: u32| {
+        let job = fake.find("eval-1");
+        (job.admitted, job.evictions) = (None, evictions);
+        fake.turn();
+        shown(&fake.slo)
+    };
+    assert!(told(1).starts_with("Lost its quota 12:00 (Preempted). Starts "), "{}", told(1));
+    assert!(!told(2).contains("Disrupted"));
+    let text = told(3);
+    assert!(text.starts_with("Lost its quota 12:00 (Preempted), 3 times so far. Starts "), "{text}");
+    let disrupted = "+ Disrupted EvictedAgain: eval-1 lost its quota 3 times (Preempted): look at the preemption rules";
+    assert!(text.contains(disrupted), "{text}");
 }
 
 #[test]
