@@ -4,6 +4,7 @@ mod cel_only;
 mod down;
 mod forgery;
 mod gates;
+mod late;
 mod shipped;
 mod traps;
 

@@ -13,6 +13,7 @@ mod plan_status;
 mod released;
 mod rows;
 mod skew;
+mod stamps;
 mod status;
 mod stored;
 mod tenants;
