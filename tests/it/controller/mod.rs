@@ -1,6 +1,5 @@
 //! The controller without a cluster: its decisions on a Kueue of a few lines that admits what fits, first come, first served.
 
-mod cases;
 mod changes;
 mod day;
 mod fake;
