@@ -20,7 +20,8 @@ const WHO: &str = "only stagger's controller may change it";
 /// Answers the update of an object that is stamped.
 #[must_use]
 pub fn update(request: &Request<'_>, kind: &Kind, world: &World) -> Decision {
-    if world.trusted.may_stamp(request) {
+    // Without an object there is nothing to complete, and nothing that a patch could be applied to.
+    if world.trusted.may_stamp(request) || request.object.is_none() {
         return Decision::unchanged();
     }
     let nothing = Metadata::default();
