@@ -71,6 +71,14 @@ bench-controller: prerequisites control-plane ## Measure the controller with 5,0
 	cargo bench --bench controller
 	cargo bench --bench controller -- pods
 
+# Whoever has found something leaves it in fuzz/artifacts, and its bytes become a test.
+FUZZ_SECONDS ?= 300
+.PHONY: fuzz
+fuzz: ## Try any bytes on what reads reviews and manifests, five minutes each (needs a nightly toolchain and `cargo install cargo-fuzz`)
+	mkdir -p fuzz/corpus/review fuzz/corpus/manifests
+	cargo +nightly fuzz run review fuzz/corpus/review fuzz/seeds/review -- -max_total_time=$(FUZZ_SECONDS) -max_len=65536 -timeout=10
+	cargo +nightly fuzz run manifests fuzz/corpus/manifests scenarios -- -max_total_time=$(FUZZ_SECONDS) -max_len=65536 -timeout=10
+
 .PHONY: generate
 generate: prerequisites ## Rewrite the generated files (expected texts, reference pages) from the code
 	UPDATE=1 UPDATE_EXPECT=1 cargo test --release --test it

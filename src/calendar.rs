@@ -27,6 +27,16 @@ pub fn parse_instant(text: &str) -> Result<Timestamp, String> {
         .map_err(|_| format!("`{text}` is not an RFC 3339 instant with a zone, such as 2026-11-30T17:00:00+01:00"))
 }
 
+/// Reads the time that stands on an HTTP answer, such as `Mon, 30 Nov 2026 12:00:00 GMT`.
+///
+/// # Errors
+/// A fragment that says what was expected.
+pub fn parse_http_date(text: &str) -> Result<Timestamp, String> {
+    DateTime::parse_from_rfc2822(text)
+        .map(|instant| Timestamp(instant.timestamp()))
+        .map_err(|_| format!("`{text}` is not the date of an HTTP answer, such as Mon, 30 Nov 2026 12:00:00 GMT"))
+}
+
 /// Reads an RFC 3339 instant; a fraction of a second counts as a whole one, so that nothing passes for earlier than it was.
 ///
 /// # Errors

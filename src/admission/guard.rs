@@ -11,7 +11,8 @@ use super::object::{Metadata, Pairs};
 use super::review::{Request, Verb, metadata};
 use super::world::{Mode, World};
 use crate::api::keys::{
-    self, GATE, GATES, HELD, PREFIX, PROTECTED_ANNOTATIONS, PROTECTED_LABELS, QUEUE_NAME, TENANT, TENANT_UID,
+    self, GATE, GATES, HELD, PREFIX, PROTECTED_ANNOTATIONS, PROTECTED_LABELS, QUEUE_NAME, TENANT, TENANT_SINCE,
+    TENANT_UID,
 };
 
 const WHO: &str = "only stagger's controller may change it";
@@ -19,7 +20,8 @@ const WHO: &str = "only stagger's controller may change it";
 /// Answers the update of an object that is stamped.
 #[must_use]
 pub fn update(request: &Request<'_>, kind: &Kind, world: &World) -> Decision {
-    if world.trusted.may_stamp(request) {
+    // Without an object there is nothing to complete, and nothing that a patch could be applied to.
+    if world.trusted.may_stamp(request) || request.object.is_none() {
         return Decision::unchanged();
     }
     let nothing = Metadata::default();
@@ -77,7 +79,11 @@ pub fn namespace(request: &Request<'_>, world: &World) -> Decision {
     let nothing = Metadata::default();
     let new = metadata(request.object.as_ref()).unwrap_or(&nothing);
     let old = metadata(request.old_object.as_ref()).unwrap_or(&nothing);
-    judged(request, differences(old, new, false), world.mode)
+    let mut complaints = differences(old, new, false);
+    if old.annotation(TENANT_SINCE) != new.annotation(TENANT_SINCE) {
+        complaints.push(complaint(TENANT_SINCE, old.annotation(TENANT_SINCE), new.annotation(TENANT_SINCE)));
+    }
+    judged(request, complaints, world.mode)
 }
 
 /// Answers a binding: Kubernetes copies its labels and annotations onto the pod, over those that are there.

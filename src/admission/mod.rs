@@ -15,6 +15,7 @@ mod gate;
 mod guard;
 pub mod history;
 pub mod kinds;
+pub mod late;
 pub mod live;
 mod object;
 mod owners;

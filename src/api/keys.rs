@@ -23,8 +23,12 @@ pub const HELD: &str = "stagger.dev/held";
 pub const HELD_INACTIVE: &str = "inactive";
 /// It has been let go. Kueue counts the hold as an eviction, and it was none.
 pub const HELD_RELEASED: &str = "released";
-/// Annotation: why an object carries no plain tenant: `ambiguous` or `fallback`.
+/// Annotation: why an object carries no plain tenant: `ambiguous` or `fallback`; or that its stamp was written later.
 pub const ATTRIBUTION: &str = "stagger.dev/attribution";
+/// The stamp was written after the object was made, by whose its namespace was at that moment.
+pub const LATE: &str = "late";
+/// Annotation on a namespace: since when it is the tenant's that its labels name, by the API server's clock.
+pub const TENANT_SINCE: &str = "stagger.dev/tenant-since";
 
 /// Labels that only stagger writes.
 pub const PROTECTED_LABELS: [&str; 3] = [TENANT, TENANT_UID, AGENT_SESSION];

@@ -37,6 +37,11 @@ pub struct Condition {
 /// `spec.active`.
 pub const GATES_HONOURED: &str = "GatesHonoured";
 
+/// A GpuTenant's condition: whether all work in its namespaces carries its stamp.
+pub const STAMPED: &str = "Stamped";
+/// Its reason where some of it came without and was stamped later.
+pub const STAMPED_LATE: &str = "StampedLate";
+
 /// Whether a CapacityPlan as JSON tells that Kueue ignores gates. Nothing told is nothing known.
 #[must_use]
 pub fn tells_gates_ignored(plan: &Value) -> bool {
@@ -102,7 +107,7 @@ pub struct ExpectedEnd {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct GpuTenantStatus {
-    /// Accepted; Ambiguous while another tenant claims one of its namespaces.
+    /// Stamped; Ambiguous while another tenant claims one of its namespaces.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 16))]
     pub conditions: Vec<Condition>,

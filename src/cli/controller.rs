@@ -24,6 +24,7 @@ use crate::controller::plan_loop::Loop;
 use crate::controller::probes::{self, Health};
 use crate::controller::rows::Rows;
 use crate::controller::settings::Settings;
+use crate::controller::stamps::Stamps;
 use crate::controller::watch::{Watching, watch};
 use crate::controller::watchdog;
 use crate::units::Seconds;
@@ -110,8 +111,17 @@ async fn control(args: &ControllerArgs, cluster: Cluster) -> Result<Exit, Failed
     };
     let watches = tokio::spawn(watch(watching));
     let (leadership, lease) = lead(args, &cluster, ends.clone());
+    let stamps = Stamps {
+        cluster: cluster.clone(),
+        rows: rows.clone(),
+        clock: settings.clock,
+        leadership: leadership.clone(),
+        health: Arc::clone(&health),
+    };
+    let stamps = tokio::spawn(stamps.keep());
     Loop::new(cluster, rows, settings, leadership, health).run(ends).await;
     watches.abort();
+    stamps.abort();
     // The lease is handed back, so that the next leader need not wait.
     let _handed_back = lease.await;
     Ok(Exit::Fine)

@@ -9,8 +9,12 @@ mod discover;
 mod error;
 mod follow;
 pub mod lease;
+mod time;
+mod watched;
 
 pub use client::{Access, CALL_MAX, Cluster, LIST_MAX, connect, within};
 pub use discover::{discover, get};
 pub use error::{ClusterError, Kind};
 pub use follow::{Seen, follow};
+pub use time::server_time;
+pub use watched::{Patience, Told, Watched, follow_kind};

@@ -15,7 +15,7 @@ use crate::api::keys;
 use crate::api::status::{CapacityPlanStatus, WorkloadSloStatus};
 use crate::api::{GROUP, VERSION};
 use crate::cluster::lease::Leadership;
-use crate::cluster::{CALL_MAX, Cluster, ClusterError, Kind, within};
+use crate::cluster::{CALL_MAX, Cluster, ClusterError, Kind, server_time, within};
 use crate::kueue::observed::Carrier;
 use crate::kueue::release::{Hold, Order, Target, Told};
 
@@ -152,16 +152,23 @@ async fn merge(objects: &Api<DynamicObject>, name: &str, patch: &Value, resource
     Ended::of(within(CALL_MAX, "patch", resource, objects.patch(name, &params, &Patch::Merge(patch))).await)
 }
 
-/// Writes tenants on their namespaces.
+/// Writes tenants on their namespaces, and since when: the creations that this is held against are of the API server's clock.
 pub async fn relabel(cluster: &Cluster, labels: Vec<Relabel>, fence: &Fence) -> Vec<(Relabel, Ended)> {
     let api =
         ApiResource::from_gvk_with_plural(&kube::core::GroupVersionKind::gvk("", "v1", "Namespace"), "namespaces");
     let objects: &Api<DynamicObject> = &Api::all_with(cluster.client.clone(), &api);
+    if labels.is_empty() {
+        return Vec::new();
+    }
+    let now = match server_time(&cluster.client).await {
+        Ok(now) => now,
+        Err(error) => return labels.into_iter().map(|label| (label, Ended::Failed(error.clone()))).collect(),
+    };
     let one = |label: Relabel| async move {
         if !fence.holds() {
             return (label, Ended::Fenced);
         }
-        let ended = merge(objects, &label.namespace, &label.patch(), "namespaces").await;
+        let ended = merge(objects, &label.namespace, &label.patch(now), "namespaces").await;
         (label, ended)
     };
     stream::iter(labels.into_iter().map(one)).buffered(AT_ONCE).collect().await

@@ -51,6 +51,9 @@ pub struct Metrics {
     pub watch_errors: Family<Of, Counter>,
     pub rows: Gauge,
     pub leader: Gauge,
+    /// Work in tenants' namespaces that has no stamp.
+    pub unstamped: Family<Of, Gauge>,
+    pub stamped_late: Counter,
     /// By how many percent runs differ from their declared p50.
     pub runtime_error: Histogram,
 }
@@ -77,6 +80,8 @@ impl Default for Metrics {
             watch_errors: Family::default(),
             rows: Gauge::default(),
             leader: Gauge::default(),
+            unstamped: Family::default(),
+            stamped_late: Counter::default(),
             runtime_error: percents(),
             registry: Mutex::new(Registry::default()),
         };
@@ -101,6 +106,8 @@ impl Default for Metrics {
         registry.register("watch_errors", "Errors of watches, by kind", m.watch_errors.clone());
         registry.register("rows", "Objects known", m.rows.clone());
         registry.register("leader", "Whether this process leads", m.leader.clone());
+        registry.register("unstamped", "Work of tenants without a stamp, by resource", m.unstamped.clone());
+        registry.register("stamped_late", "Stamps written after the creation", m.stamped_late.clone());
         registry.register("runtime_error_percent", "Declared against observed p50 runtimes", m.runtime_error.clone());
         Self { registry: Mutex::new(registry), ..metrics }
     }

@@ -3,7 +3,7 @@
 //! `plan_loop` is the way in: the watches (`watch`, `kinds`, `project`, `rows`, `packed`) fill compact rows; each turn
 //! puts them together with the same `kueue::assemble` as the command line, asks `scope` whether there must be a new plan and why
 //! (`changes`), has it made beside the loop (`planning`), decides (`turn`, with `kueue::release`) and writes (`acts`,
-//! `stored`, `events`). `slo_status` and `plan_status` are what people are told. `watchdog` is a process of its own that
+//! `stored`, `events`). `stamps` goes on beside it. `slo_status` and `plan_status` are what people are told. `watchdog` is a process of its own that
 //! lets work go when nobody leads.
 //!
 //! Deliberately absent: state that only lives here. Whatever is lost with the process is in the stored plan, on the
@@ -31,6 +31,7 @@ pub mod rows;
 pub mod scope;
 pub mod settings;
 pub mod slo_status;
+pub mod stamps;
 pub mod stored;
 pub mod survey;
 pub mod sweep;

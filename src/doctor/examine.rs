@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::facts::{Answer, Facts};
 use super::gather::LEASES;
-use super::{Check, Status, certificates, kueue, policies};
+use super::{Check, Status, certificates, kueue, policies, stamps};
 use crate::api::crd;
 use crate::calendar;
 use crate::units::{Seconds, Timestamp};
@@ -23,6 +23,7 @@ pub fn examine(facts: &Facts, now: Timestamp) -> Vec<Check> {
     let mut checks = vec![server(&facts.version), kinds(facts)];
     checks.extend(kueue::examine(facts));
     checks.extend(policies::examine(facts));
+    checks.push(stamps::examine(facts));
     checks.push(lease(facts, LEASES[0], now));
     if !facts.is_cel_only() {
         checks.push(webhook(&facts.webhook));

@@ -33,6 +33,8 @@ pub struct Facts {
     pub probe: Probe,
     /// The list of CapacityPlans, in whose status the controller says how it holds work.
     pub plans: Answer,
+    /// The list of GpuTenants, in whose status the controller says what has no stamp.
+    pub tenants: Answer,
     pub mutating: Answer,
     pub validating: Answer,
     /// The version in which the API server has MutatingAdmissionPolicies, if it has them.

@@ -39,6 +39,7 @@ pub async fn gather(cluster: &Cluster, namespace: &str) -> Result<Facts, Cluster
         kueue_deployment: get(client, &deployment("kueue-system", "kueue-controller-manager")).await,
         probe: probe(client, namespace).await,
         plans: get(client, &format!("/apis/{GROUP}/{VERSION}/capacityplans")).await,
+        tenants: get(client, &format!("/apis/{GROUP}/{VERSION}/gputenants")).await,
         mutating: get(client, &format!("{registration}/mutatingwebhookconfigurations/{MUTATING}")).await,
         validating: get(client, &format!("{registration}/validatingwebhookconfigurations/{VALIDATING}")).await,
         stamping_version,

@@ -9,6 +9,7 @@ pub mod facts;
 mod gather;
 mod kueue;
 mod policies;
+mod stamps;
 
 use serde::Serialize;
 

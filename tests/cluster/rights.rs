@@ -211,6 +211,21 @@ async fn controller(plane: &Plane) {
     let again = json!({"metadata": {"annotations": {GATES: GATE}}});
     admin.merge(&job, &again).await.unwrap_or_else(|refused| panic!("{}", refused.message));
     goes().await;
+    // Nobody stamps here, so that what is made now came without a stamp; a Deployment is nothing else to the controller.
+    let labels = json!({"app": "late"});
+    let template = json!({"metadata": {"labels": labels}, "spec": {"containers": [{"name": "main", "image": "none"}]}});
+    let deployment = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "late", "namespace": NAMESPACE},
+        "spec": {"replicas": 0, "selector": {"matchLabels": labels}, "template": template}});
+    until("it is made after its namespace became the tenant's", Duration::from_secs(30), async || {
+        let space = admin.get("v1", "Namespace", "", NAMESPACE).await.map_err(|refused| refused.message)?;
+        let made = admin.dry_run(&deployment).await.map_err(|refused| refused.message)?;
+        let at = |object: &Value, pointer: &str| object.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
+        let since = at(&space, "/metadata/annotations/stagger.dev~1tenant-since").ok_or("nobody's yet")?;
+        let now = at(&made, "/metadata/creationTimestamp").unwrap_or_default();
+        if now > since { Ok(()) } else { Err(now) }
+    })
+    .await;
+    admin.create(&deployment).await.unwrap_or_else(|refused| panic!("{}", refused.message));
     // The end: everything of every kind is let go, under the same account.
     for kind in queued() {
         admin.create(&gated(kind)).await.unwrap_or_else(|refused| panic!("{}: {}", kind.kind, refused.message));

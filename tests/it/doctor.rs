@@ -54,6 +54,15 @@ fn lease(renewed: &str) -> Answer {
     there(json!({"spec": {"holderIdentity": "a", "renewTime": renewed}}))
 }
 
+/// GpuTenants as the controller tells of them: status, reason and message.
+fn tenants(told: &[(&str, &str, &str)]) -> Answer {
+    let one = |(at, (status, reason, message)): (usize, &(&str, &str, &str))| {
+        let stamped = json!({"type": "Stamped", "status": status, "reason": reason, "message": message});
+        json!({"metadata": {"name": format!("tenant-{at}")}, "status": {"conditions": [stamped]}})
+    };
+    there(json!({"items": told.iter().enumerate().map(one).collect::<Vec<_>>()}))
+}
+
 /// An installation in a mode in which nothing is wrong.
 fn whole(mode: Mode) -> Facts {
     let authority = issue::authority(NOW).unwrap();
@@ -73,6 +82,7 @@ fn whole(mode: Mode) -> Facts {
         kueue_deployment: deployment("registry.k8s.io/kueue/kueue:v0.17.0@sha256:0", 1),
         probe: Probe::Refused,
         plans: Ok(None),
+        tenants: tenants(&[("True", "Stamped", "all")]),
         mutating: with_bundle(policy::mutating(), &authority.certificate),
         validating: with_bundle(policy::validating(), &authority.certificate),
         stamping_version: Some("v1beta1"),
@@ -131,7 +141,7 @@ fn what_may_not_be_read_is_unknown_with_the_reason_and_never_fine() {
             *answer = no();
         }
     }
-    (facts.kueue_group, facts.kueue_deployment) = (no(), no());
+    (facts.kueue_group, facts.kueue_deployment, facts.tenants) = (no(), no(), no());
     (facts.mutating, facts.validating, facts.webhook, facts.leaf) = (no(), no(), no(), no());
     facts.probe = Probe::Unknown("anna may not create jobs".to_owned());
     let checks = examine(&facts, NOW);
@@ -231,6 +241,23 @@ fn policies_that_are_missing_weakened_or_of_no_one_mode_are_told() {
     comes_to(&facts, "policies", Status::Warning, "stagger-stamp");
     facts.policies.insert("stagger-stamp".to_owned(), Ok(None));
     comes_to(&facts, "policies", Status::Failed, "stagger-stamp");
+}
+
+#[test]
+fn work_without_a_stamp_is_told_with_its_tenant_and_what_is_not_known_is_not_fine() {
+    let mut facts = whole(Mode::Observe);
+    comes_to(&facts, "stamps", Status::Ok, "of 1 GpuTenants");
+    let late = ("True", "StampedLate", "all; stamped later: Pod evals/a");
+    facts.tenants = tenants(&[("True", "Stamped", "all"), late]);
+    comes_to(&facts, "stamps", Status::Ok, "GpuTenant tenant-1: all; stamped later: Pod evals/a");
+    facts.tenants = tenants(&[late, ("False", "Shared", "without a stamp: Pod x/a"), ("False", "Shared", "others")]);
+    comes_to(&facts, "stamps", Status::Warning, "GpuTenant tenant-1: without a stamp: Pod x/a; and so 1 more");
+    facts.tenants = tenants(&[late, ("Unknown", "NotRead", "u may not list pods")]);
+    comes_to(&facts, "stamps", Status::Unknown, "u may not list pods");
+    facts.tenants = there(json!({"items": [{"metadata": {"name": "new"}}]}));
+    comes_to(&facts, "stamps", Status::Unknown, "GpuTenant new yet");
+    facts.tenants = Ok(None);
+    comes_to(&facts, "stamps", Status::Unknown, "not installed");
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod assemble;
 mod bench_instance;
 mod books;
 mod brute;
+mod cases;
 mod chance;
 mod check;
 mod check_quota;

@@ -9,7 +9,6 @@ mod watch;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use kube::Client;
 use tokio::sync::mpsc;
@@ -22,27 +21,12 @@ use super::assemble::{Rows, Table};
 use super::server::Webhook;
 use super::told::Told;
 use super::world::Mode;
+use crate::cluster::Patience;
 
 /// What is changed between two worlds at most, so that a flood of events does not keep the world from being renewed.
 const BATCH_MAX: usize = 4096;
 /// Events on their way; the watches wait when the world is slower than they are.
 const QUEUE_MAX: usize = 1024;
-
-/// How long to wait for what is not there.
-#[derive(Debug, Clone, Copy)]
-pub struct Patience {
-    /// Between two looks for a kind that is not installed.
-    pub absent: Duration,
-    /// After the server did not say whether it is.
-    pub unknown: Duration,
-}
-
-impl Default for Patience {
-    /// A kind that somebody installs counts half a minute later; an API server that comes back, after five seconds.
-    fn default() -> Self {
-        Self { absent: Duration::from_secs(30), unknown: Duration::from_secs(5) }
-    }
-}
 
 /// How far one source is.
 #[derive(Debug, Default)]

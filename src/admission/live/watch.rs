@@ -1,4 +1,4 @@
-//! One kind: found, listed, watched, and looked for again when it goes.
+//! One kind as it is watched, its objects as rows.
 
 use std::pin::pin;
 
@@ -6,18 +6,16 @@ use futures::StreamExt;
 use kube::api::{DynamicObject, PartialObjectMeta};
 use kube::core::ApiResource;
 use kube::runtime::watcher;
-use kube::{Api, Client, Resource, ResourceExt};
+use kube::{Client, Resource, ResourceExt};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 use tokio::sync::mpsc::Sender;
-use tokio::time::sleep;
 
-use super::Patience;
 use super::sources::{Sight, Source};
 use crate::admission::row::{Row, row};
 use crate::api::manifest::Manifest;
-use crate::cluster::{Seen, discover, follow};
+use crate::cluster::{Patience, Seen, Told, Watched, follow_kind};
 
 /// What happened to a kind's objects.
 #[derive(Debug)]
@@ -42,32 +40,13 @@ pub(super) struct Event {
 
 /// Follows one kind until nobody listens any more.
 pub(super) async fn follow_source(client: Client, source: Source, patience: Patience, tell: Sender<Event>) {
-    loop {
-        let (change, pause) = match discover(&client, source.group, source.plural).await {
-            Ok(Some(found)) => {
-                let listens = match source.sight {
-                    Sight::Whole => objects::<DynamicObject>(&client, &source, &found, &tell).await,
-                    Sight::Metadata => {
-                        objects::<PartialObjectMeta<DynamicObject>>(&client, &source, &found, &tell).await
-                    }
-                };
-                if !listens {
-                    return;
-                }
-                continue;
-            }
-            Ok(None) => (Change::Absent, patience.absent),
-            Err(error) => (Change::Failed(error.message), patience.unknown),
-        };
-        if tell.send(Event { source, change }).await.is_err() {
-            return;
-        }
-        sleep(pause).await;
+    match source.sight {
+        Sight::Whole => objects::<DynamicObject>(client, source, patience, tell).await,
+        Sight::Metadata => objects::<PartialObjectMeta<DynamicObject>>(client, source, patience, tell).await,
     }
 }
 
-/// Passes on what is seen; `false`: nobody listens. Ends when the kind is gone.
-async fn objects<K>(client: &Client, source: &Source, found: &ApiResource, tell: &Sender<Event>) -> bool
+async fn objects<K>(client: Client, source: Source, patience: Patience, tell: Sender<Event>)
 where
     K: Resource<DynamicType = ApiResource> + Clone + std::fmt::Debug + DeserializeOwned + Serialize + Send + 'static,
 {
@@ -75,21 +54,24 @@ where
     if let Some(labels) = source.labels {
         config = config.labels(labels);
     }
-    let api = Api::<K>::all_with(client.clone(), found);
-    let mut seen = pin!(follow(api, config, &source.resource()));
-    while let Some(seen) = seen.next().await {
-        let change = match seen {
-            Seen::Begin => Change::Begin,
-            Seen::Complete => Change::Complete,
-            Seen::Listed(object) | Seen::Applied(object) => put(object, found),
-            Seen::Deleted(object) => Change::Remove(object.namespace().unwrap_or_default(), object.name_any()),
-            Seen::Failed(error) => Change::Failed(error.message),
+    let kind = Watched { group: source.group, plural: source.plural, config, patience };
+    let mut told = pin!(follow_kind::<K>(client, kind));
+    while let Some((told, found)) = told.next().await {
+        let change = match (told, found) {
+            (Told::Seen(Seen::Listed(object) | Seen::Applied(object)), Some(found)) => put(object, &found),
+            (Told::Seen(Seen::Listed(_) | Seen::Applied(_)), None) => continue,
+            (Told::Absent, _) => Change::Absent,
+            (Told::Seen(Seen::Begin), _) => Change::Begin,
+            (Told::Seen(Seen::Complete), _) => Change::Complete,
+            (Told::Seen(Seen::Deleted(object)), _) => {
+                Change::Remove(object.namespace().unwrap_or_default(), object.name_any())
+            }
+            (Told::Unknown(error) | Told::Seen(Seen::Failed(error)), _) => Change::Failed(error.message),
         };
-        if tell.send(Event { source: *source, change }).await.is_err() {
-            return false;
+        if tell.send(Event { source, change }).await.is_err() {
+            return;
         }
     }
-    true
 }
 
 fn put<K: ResourceExt + Serialize>(mut object: K, found: &ApiResource) -> Change {

@@ -10,7 +10,7 @@ use super::cel::{annotation, label};
 use super::{metadata, rules, selected_namespaces};
 use crate::admission::world::Mode;
 use crate::api::GROUP;
-use crate::api::keys::{GATE, GATES, HELD, PREFIX, PROTECTED_ANNOTATIONS, PROTECTED_LABELS, TENANT_UID};
+use crate::api::keys::{GATE, GATES, HELD, PREFIX, PROTECTED_ANNOTATIONS, PROTECTED_LABELS, TENANT_SINCE, TENANT_UID};
 
 /// One ValidatingAdmissionPolicy.
 #[derive(Debug, Clone, Copy)]
@@ -102,7 +102,12 @@ pub const POLICIES: &[Policy] = &[
                 let kept = format!("(request.operation == 'UPDATE' ? {} : '') == {new}", label("oldObject", key));
                 (format!("variables.privileged || {kept}"), fixed(key))
             };
-            PROTECTED_LABELS.into_iter().map(rule).collect()
+            let since = format!(
+                "variables.privileged || (request.operation == 'UPDATE' ? {} : '') == {}",
+                annotation("oldObject", TENANT_SINCE),
+                annotation("object", TENANT_SINCE)
+            );
+            PROTECTED_LABELS.into_iter().map(rule).chain([(since, fixed(TENANT_SINCE))]).collect()
         },
     },
 ];

@@ -10,7 +10,7 @@ use tokio::time::{interval, timeout};
 use super::{Doors, WebhookArgs, ended, files, tell};
 use crate::admission::Told;
 use crate::admission::certificates::{Keeper, LEASE, keep, serve_stored};
-use crate::admission::live::{Patience, learn};
+use crate::admission::live::learn;
 use crate::admission::server::Webhook;
 use crate::admission::tls::issue;
 use crate::admission::tls::{Identity, Served};
@@ -18,7 +18,7 @@ use crate::cli::exit::{Exit, Failed};
 use crate::cli::reach;
 use crate::clock;
 use crate::cluster::lease::{Candidate, Place, Timing, stand};
-use crate::cluster::{CALL_MAX, ClusterError};
+use crate::cluster::{CALL_MAX, ClusterError, Patience};
 
 pub(super) async fn process(args: &WebhookArgs) -> Result<Exit, Failed> {
     // 1. Whom to ask, and what to serve: at first, where the cluster keeps the certificate, one that nobody trusts, so

@@ -1,9 +1,12 @@
 //! The webhook and its policies on a real API server.
 
+mod beginning;
 mod cel_only;
 mod down;
 mod forgery;
 mod gates;
+mod late;
+mod mutators;
 mod shipped;
 mod traps;
 

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use stagger::admission::certificates::{LEASE, stored};
+use stagger::admission::kinds::KINDS;
 use stagger::admission::live::sources;
 use stagger::admission::policy::{MUTATING, NAMESPACE, POLICIES, SERVICE, VALIDATING, policy};
 use stagger::admission::{Trusted, tls::issue};
@@ -94,7 +95,7 @@ fn the_watchdog_may_list_and_let_go_exactly_what_it_sweeps() {
 }
 
 #[test]
-fn the_controller_may_read_exactly_what_it_watches_and_write_on_what_it_lets_go() {
+fn the_controller_may_read_exactly_what_it_watches_and_write_on_what_it_lets_go_or_stamps_later() {
     let role = &objects("components/controller/rights.yaml")[0];
     let (mut read, mut written) = (BTreeSet::new(), BTreeSet::new());
     for rule in role["rules"].as_array().unwrap() {
@@ -112,8 +113,9 @@ fn the_controller_may_read_exactly_what_it_watches_and_write_on_what_it_lets_go(
         }
     }
     let named = |group: &str, plural: &str| (group.to_owned(), plural.to_owned());
-    let watched: BTreeSet<_> = kinds::KINDS.iter().map(|kind| named(kind.group, kind.plural)).collect();
-    assert_eq!(read, watched);
+    let planned = kinds::KINDS.iter().map(|kind| named(kind.group, kind.plural));
+    let stamped: BTreeSet<_> = KINDS.iter().map(|kind| named(kind.group, kind.resource)).collect();
+    assert_eq!(read, planned.chain(stamped.clone()).collect());
     // A CronJob's gate is that of the jobs it makes; it is never taken off the template.
     let held = kinds::KINDS.iter().filter(|kind| kind.queued && kind.kind != "CronJob");
     let queued = held.map(|kind| named(kind.group, kind.plural));
@@ -121,9 +123,11 @@ fn the_controller_may_read_exactly_what_it_watches_and_write_on_what_it_lets_go(
         ("", "namespaces"),
         ("events.k8s.io", "events"),
         ("stagger.dev", "capacityplans/status"),
+        ("stagger.dev", "gputenants/status"),
         ("stagger.dev", "workloadslos/status"),
     ];
-    assert_eq!(written, queued.chain(others.map(|(group, plural)| named(group, plural))).collect());
+    let others = others.map(|(group, plural)| named(group, plural));
+    assert_eq!(written, queued.chain(stamped).chain(others).collect());
 }
 
 #[test]

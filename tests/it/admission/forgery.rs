@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 use stagger::admission::{Decision, Mode, World};
-use stagger::api::keys::{TENANT, TENANT_UID};
+use stagger::api::keys::{TENANT, TENANT_SINCE, TENANT_UID};
 
 use super::world::{Ask, applied, ask, cluster, create, update};
 
@@ -126,6 +126,12 @@ fn a_namespace_cannot_take_a_tenant_for_itself() {
     let mut labelled = stamped("nlp");
     labelled["metadata"]["labels"]["foo"] = json!("bar");
     assert!(update("", "namespaces", stamped("nlp"), labelled).decide(&world).is_allowed());
+    // Nor can it say since when it is a tenant's.
+    let mut since = stamped("nlp");
+    since["metadata"]["annotations"] = json!({TENANT_SINCE: "2020-01-01T00:00:00Z"});
+    assert!(!update("", "namespaces", stamped("nlp"), since.clone()).decide(&world).is_allowed());
+    assert!(!update("", "namespaces", since.clone(), stamped("nlp")).decide(&world).is_allowed());
+    assert!(update("", "namespaces", since.clone(), since).decide(&world).is_allowed());
     assert!(ask("CREATE", "", "namespaces").object(plain).decide(&world).is_allowed());
 }
 

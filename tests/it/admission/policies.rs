@@ -6,7 +6,9 @@ use stagger::admission::Mode;
 use stagger::admission::kinds::KINDS;
 use stagger::admission::policy::{LEFT_OUT, POLICIES, binding, files, mutating, mutating_policy, policy, validating};
 use stagger::api::crd;
-use stagger::api::keys::{GATE, GATES, PREFIX, PROTECTED_ANNOTATIONS, PROTECTED_LABELS, QUEUE_NAME, TENANT_UID};
+use stagger::api::keys::{
+    GATE, GATES, PREFIX, PROTECTED_ANNOTATIONS, PROTECTED_LABELS, QUEUE_NAME, TENANT, TENANT_SINCE, TENANT_UID,
+};
 use stagger::api::yaml;
 use stagger::scenario::{Input, Limits, read};
 
@@ -125,7 +127,9 @@ fn every_key_that_the_code_protects_is_protected_by_a_policy() {
     assert!(at_stake.contains(GATES) && at_stake.contains(QUEUE_NAME));
     let gate = named("stagger-gate")["spec"]["variables"].to_string();
     assert!(gate.contains(GATE) && gate.contains(GATES));
-    assert!(named("stagger-namespace").to_string().contains(TENANT_UID));
+    for key in [TENANT, TENANT_UID, TENANT_SINCE] {
+        assert!(named("stagger-namespace").to_string().contains(key));
+    }
     assert!(named("stagger-binding").to_string().contains(PREFIX));
 }
 

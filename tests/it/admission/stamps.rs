@@ -136,6 +136,14 @@ fn an_update_without_our_keys_gets_them_back_and_touches_nothing_else() {
     );
 }
 
+/// Found by fuzzing: no API server asks so, but a patch that cannot be applied would be an error of ours.
+#[test]
+fn an_update_without_an_object_is_not_patched() {
+    let old = json!({"metadata": {"name": "j", "labels": {TENANT: "nlp"}}});
+    let decision = update("batch", "jobs", old, Value::Null).decide(&cluster(Mode::Protect));
+    assert!(decision.is_allowed() && decision.patch.is_empty(), "{decision:?}");
+}
+
 #[test]
 fn an_object_on_its_way_out_is_never_patched_and_its_finalizers_come_off() {
     let world = cluster(Mode::Enforce);

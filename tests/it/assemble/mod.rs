@@ -3,6 +3,7 @@
 mod belonging;
 mod flavors;
 mod kinds;
+mod lacking;
 mod parts;
 mod promises;
 mod queues;

@@ -3,4 +3,5 @@
 mod election;
 mod errors;
 pub mod fake;
+mod follow;
 mod lease;

@@ -1,6 +1,5 @@
 //! The controller without a cluster: its decisions on a Kueue of a few lines that admits what fits, first come, first served.
 
-mod cases;
 mod changes;
 mod day;
 mod fake;
@@ -14,6 +13,7 @@ mod plan_status;
 mod released;
 mod rows;
 mod skew;
+mod stamps;
 mod status;
 mod stored;
 mod tenants;

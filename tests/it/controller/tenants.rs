@@ -1,9 +1,10 @@
 //! Tenants on their namespaces.
 
 use serde_json::{Value, json};
-use stagger::api::keys::{TENANT, TENANT_UID};
+use stagger::api::keys::{TENANT, TENANT_SINCE, TENANT_UID};
 use stagger::api::manifest::Manifest;
 use stagger::controller::tenants::relabel;
+use stagger::units::Timestamp;
 
 fn object(api_version: &str, kind: &str, name: &str, rest: Value) -> Manifest {
     let mut value = rest;
@@ -25,43 +26,55 @@ fn tenant(name: &str, namespaces: &[&str]) -> Manifest {
     object("stagger.dev/v1alpha1", "GpuTenant", name, json!({"spec": {"namespaces": namespaces}}))
 }
 
-fn namespace(name: &str, labels: Value) -> Manifest {
-    object("v1", "Namespace", name, json!({"metadata": {"labels": labels}}))
+/// As it is found, with the instant since which it is its tenant's.
+fn namespace(name: &str, labels: Value, since: Value) -> Manifest {
+    object("v1", "Namespace", name, json!({"metadata": {"labels": labels, "annotations": {TENANT_SINCE: since}}}))
 }
 
 fn stamp(tenant: &str) -> Value {
     json!({TENANT: tenant, TENANT_UID: format!("uid-of-{tenant}"), "team": "a"})
 }
 
+const SINCE: &str = "2026-11-30T12:00:00Z";
+
 #[test]
-fn a_namespace_carries_the_one_tenant_that_claims_it() {
+fn a_namespace_carries_the_one_tenant_that_claims_it_and_since_when() {
     let rows = [
-        tenant("nlp", &["evals", "shared", "moved"]),
+        tenant("nlp", &["evals", "shared", "moved", "undated"]),
         tenant("vision", &["shared", "kube-system"]),
-        namespace("evals", json!({"team": "a"})),
-        namespace("moved", stamp("vision")),
-        namespace("shared", stamp("nlp")),
-        namespace("free", stamp("gone")),
-        namespace("kube-system", json!({})),
+        namespace("evals", json!({"team": "a"}), Value::Null),
+        namespace("moved", stamp("vision"), json!(SINCE)),
+        namespace("shared", stamp("nlp"), json!(SINCE)),
+        namespace("free", stamp("gone"), Value::Null),
+        namespace("undated", stamp("nlp"), json!("some day")),
+        namespace("dated", json!({}), json!(SINCE)),
+        namespace("kube-system", json!({}), Value::Null),
     ];
+    let now = Timestamp(1_800_000_000);
     let found: Vec<(String, Value)> =
-        relabel(&rows).into_iter().map(|one| (one.namespace.clone(), one.patch())).collect();
-    let patch = |name: Value, uid: Value| json!({"metadata": {"labels": {TENANT: name, TENANT_UID: uid}}});
-    let nlp = || patch(json!("nlp"), json!("uid-of-nlp"));
-    let nobody = || patch(Value::Null, Value::Null);
+        relabel(&rows).into_iter().map(|one| (one.namespace.clone(), one.patch(now))).collect();
+    let patch = |name: Value, uid: Value, since: Value| json!({"metadata": {"labels": {TENANT: name, TENANT_UID: uid}, "annotations": {TENANT_SINCE: since}}});
+    let nlp = || patch(json!("nlp"), json!("uid-of-nlp"), json!("2027-01-15T08:00:00Z"));
+    let nobody = || patch(Value::Null, Value::Null, Value::Null);
     assert_eq!(
         found,
         [
+            ("dated".to_owned(), nobody()),
             ("evals".to_owned(), nlp()),
             ("free".to_owned(), nobody()),
             ("moved".to_owned(), nlp()),
             ("shared".to_owned(), nobody()),
+            ("undated".to_owned(), nlp()),
         ]
     );
 }
 
 #[test]
 fn what_is_right_is_left_alone() {
-    let rows = [tenant("nlp", &["evals"]), namespace("evals", stamp("nlp")), namespace("free", json!({"team": "b"}))];
+    let rows = [
+        tenant("nlp", &["evals"]),
+        namespace("evals", stamp("nlp"), json!(SINCE)),
+        namespace("free", json!({"team": "b"}), Value::Null),
+    ];
     assert_eq!(relabel(&rows), []);
 }

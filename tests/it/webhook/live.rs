@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use axum::http::Method;
 use serde_json::{Value, json};
-use stagger::admission::live::{Patience, learn, sources};
+use stagger::admission::live::{learn, sources};
 use stagger::admission::server::Webhook;
 use stagger::admission::tls::Served;
 use stagger::admission::tls::issue;
 use stagger::admission::{Mode, Told, World};
+use stagger::cluster::Patience;
 use tokio::sync::mpsc::{self, UnboundedReceiver};
 use tokio::time::{interval, timeout};
 
@@ -183,6 +184,26 @@ async fn watches_that_end_go_on_and_deletions_that_nobody_told_of_are_noticed() 
     fake.cut_watches(true);
     fake.heal();
     learning.until("listed anew", |world| !gated(world)).await;
+}
+
+/// kube#1615, kube#717.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hundred_ends_of_all_watches_are_got_over_and_what_fails_is_counted() {
+    let fake = server(&[]).await;
+    fill(&fake);
+    let learning = start(&fake).await;
+    learning.until("known", stamped).await;
+    for round in 0..100 {
+        // Every twentieth time the server has forgotten the versions: it answers 410.
+        fake.cut_watches(round % 20 == 19);
+        let is_stamped = round % 2 == 1;
+        let spec = if is_stamped { json!({"namespaces": ["evals"]}) } else { json!({"namespaces": []}) };
+        fake.put(TENANTS, object("nlp", spec));
+        learning.until("followed", |world| stamped(world) == is_stamped).await;
+    }
+    let page = learning.webhook.metrics.page(&[]);
+    let counted = page.lines().filter_map(|line| line.strip_prefix("stagger_watch_errors_total{")).count();
+    assert!(counted > 0, "{page}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
