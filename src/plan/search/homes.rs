@@ -20,10 +20,13 @@ const FIRST_COLD: i64 = 1024 / 8;
 const HOT: i64 = 1024 * 3 / 4 / AWAY_PER_LOSS;
 const COLD: i64 = 1024 / 3 / AWAY_PER_LOSS;
 
-/// Moves without anybody more at home after which a repair is over, once no more is lost than may be.
+/// Moves without anybody more at home after which a repair is over, once no more is lost than may be; a move among
+/// thousands of jobs takes as much longer.
 const PATIENCE: u64 = 20_000;
 /// The same where no more have moved than there are jobs that could not stay.
 const PATIENCE_FEW: u64 = 2_000;
+/// Jobs from which on patience is shared out.
+const JOBS_FEW: usize = 1_000;
 
 /// How a repair begins while too much is lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,12 +69,13 @@ pub fn repair(
             roamers.push(job);
         }
     }
+    let many = u64::try_from(homes.len().div_ceil(JOBS_FEW)).unwrap_or(1).max(1);
     let newcomers = i64::try_from(homes.iter().filter(|home| home.is_none()).count()).unwrap_or(i64::MAX);
     let mut best = (run.board.loss.max(goal), away);
     let mut best_places = run.board.places.clone();
     let mut idle = 0_u64;
     while best != (goal, 0) {
-        let patience = if best.1 <= newcomers { PATIENCE_FEW } else { PATIENCE };
+        let patience = if best.1 <= newcomers { PATIENCE_FEW } else { PATIENCE } / many;
         if moves.is_multiple_of(64) && (budget.exhausted(moves) || best.0 == goal && idle > patience) {
             break;
         }

@@ -51,6 +51,8 @@ struct Hall {
     looks: u32,
     /// So many may be moved for it.
     touched_max: usize,
+    /// One of the two has ended the look at that start.
+    is_cut: bool,
 }
 
 /// What does not fit, and from where to where.
@@ -75,8 +77,8 @@ impl Run<'_, '_> {
         let (mut moves, mut giving_max) = (0, GIVING_FIRST);
         for round in 0..ROUNDS_MAX {
             let pushes = if round == 0 { 0 } else { PUSHES_MAX };
-            let mut hall =
-                Hall { stuck: vec![0; self.board.places.len()], giving_max, pushes, looks: 0, touched_max: 0 };
+            let stuck = vec![0; self.board.places.len()];
+            let mut hall = Hall { stuck, giving_max, pushes, looks: 0, touched_max: 0, is_cut: false };
             giving_max = (giving_max * 2).min(GIVING_MAX);
             let mut losing = self.pool.clone();
             losing.sort_by_key(|job| (Reverse(self.gain(*job)), Reverse(self.energy[*job]), *job));
@@ -111,7 +113,8 @@ impl Run<'_, '_> {
                 *moves += 1;
                 self.undo.clear();
                 self.lift(job);
-                (hall.looks, hall.touched_max) = (LOOKS_MAX, best.as_ref().map_or(TOUCHED_MAX, Vec::len));
+                (hall.looks, hall.is_cut) = (LOOKS_MAX, false);
+                hall.touched_max = best.as_ref().map_or(TOUCHED_MAX, Vec::len);
                 if self.enter(job, place, DEPTH, hall, dice) && self.board.loss < before {
                     let way: Vec<_> =
                         self.undo.iter().filter_map(|(job, _)| Some((*job, self.board.places[*job]?))).collect();
@@ -169,7 +172,7 @@ impl Run<'_, '_> {
             let candidates = self.candidates(&way, dice);
             let goes = (1..=depth).any(|depth| {
                 let most = if depth == 1 { candidates.len() } else { candidates.len().min(TRIED_NEXT) };
-                candidates[..most].iter().any(|other| self.goes(*other, (job, place), depth, hall, dice))
+                candidates[..most].iter().any(|other| self.make_go(*other, (job, place), depth, hall, dice))
             });
             if !goes {
                 return false;
@@ -211,7 +214,7 @@ impl Run<'_, '_> {
     }
 
     /// Moves somebody out of the way of a job at a place; where he finds no other, he stays and is known for it.
-    fn goes(
+    fn make_go(
         &mut self,
         other: usize,
         (job, place): (usize, Place),
@@ -219,7 +222,8 @@ impl Run<'_, '_> {
         hall: &mut Hall,
         dice: &mut Dice,
     ) -> bool {
-        if hall.stuck[other] >= depth || hall.looks == 0 || self.undo.len() + 1 >= hall.touched_max {
+        hall.is_cut |= hall.looks == 0 || self.undo.len() + 1 >= hall.touched_max;
+        if hall.stuck[other] >= depth || hall.is_cut {
             return false;
         }
         hall.looks -= 1;
@@ -229,12 +233,15 @@ impl Run<'_, '_> {
         // The job holds its place meanwhile, though others still stand there.
         self.board.put(job, place);
         let end = place.start + self.board.option(job, place).length;
-        let goes =
-            self.go_elsewhere(other, loss, depth - 1, hall, dice) || self.is_pushed(other, was, end, loss, hall, dice);
+        let goes = self.go_elsewhere(other, loss, depth - 1, hall, dice)
+            || self.push_behind(other, was, end, loss, hall, dice);
         self.board.lift(job);
         if !goes {
             self.back_to(mark);
-            hall.stuck[other] = depth;
+            // Where a limit ended the look, nobody is known to be stuck.
+            if !hall.is_cut {
+                hall.stuck[other] = depth;
+            }
         }
         goes
     }
@@ -265,16 +272,16 @@ impl Run<'_, '_> {
     }
 
     /// Places a job that gave way right behind `end`, and pushes on who stands there, where nobody loses by it.
-    fn is_pushed(&mut self, job: usize, was: Place, end: usize, loss: i64, hall: &mut Hall, dice: &mut Dice) -> bool {
+    fn push_behind(&mut self, job: usize, was: Place, end: usize, loss: i64, hall: &mut Hall, dice: &mut Dice) -> bool {
         let model_job = &self.board.model.jobs[job];
         let in_time = end + model_job.options[was.option].length <= model_job.end_max_for(loss);
         if hall.pushes == 0 || was.start >= end || !in_time {
             return false;
         }
         hall.pushes -= 1;
-        let is_pushed = self.enter(job, Place { start: end, ..was }, 1, hall, dice);
+        let pushed = self.enter(job, Place { start: end, ..was }, 1, hall, dice);
         hall.pushes += 1;
-        is_pushed
+        pushed
     }
 
     /// Takes back what was done since the notes were so many.
