@@ -169,7 +169,7 @@ impl Run<'_, '_> {
                 self.put(job, place);
                 return true;
             };
-            let candidates = self.candidates(&way, dice);
+            let candidates = self.candidates(&way, depth, hall, dice);
             let goes = (1..=depth).any(|depth| {
                 let most = if depth == 1 { candidates.len() } else { candidates.len().min(TRIED_NEXT) };
                 candidates[..most].iter().any(|other| self.make_go(*other, (job, place), depth, hall, dice))
@@ -192,13 +192,13 @@ impl Run<'_, '_> {
         })
     }
 
-    /// Who stands on the lane and slot: by a little chance first who has least to place elsewhere for the room that he
+    /// Who stands on the lane and slot and may go: by a little chance first who has least to place elsewhere for the room that he
     /// makes, and of those who makes most.
-    fn candidates(&self, way: &InTheWay, dice: &mut Dice) -> Vec<usize> {
+    fn candidates(&self, way: &InTheWay, depth: u8, hall: &Hall, dice: &mut Dice) -> Vec<usize> {
         let board = &self.board;
         let mut candidates: Vec<(i64, Reverse<i64>, usize)> = Vec::new();
         for other in board.covering(way.pool, way.slot) {
-            let Some(place) = board.places[other] else { continue };
+            let Some(place) = board.places[other].filter(|_| hall.stuck[other] < depth) else { continue };
             let option = board.option(other, place);
             let Some(on_lane) = option.uses.iter().find(|used| used.lane == way.lane) else { continue };
             if self.undo.iter().any(|(touched, _)| *touched == other) {
