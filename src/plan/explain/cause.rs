@@ -16,9 +16,10 @@ enum Cause {
     Frozen,
     KeptStable,
     ObjectivePrefers,
-    /// These leave at its start; `held` is what they give back together.
+    /// These, of whom the first few are named, leave at its start; `held` is what they give back together.
     Held {
         who: Vec<String>,
+        more: usize,
         held: Amount,
         cell: CellId,
         node: NodeId,
@@ -91,9 +92,11 @@ fn waits(scene: &Scene<'_>, at: usize, refused: &Refused) -> Cause {
         return cause;
     }
     if !leaving.is_empty() {
-        let who = leaving.iter().map(|holder| words::name(holder.who, &release.workload)).collect();
+        let named = leaving.iter().take(words::NAMES_MAX);
+        let who: Vec<_> = named.map(|holder| words::name(holder.who, &release.workload)).collect();
+        let more = leaving.len() - who.len();
         let held = leaving.iter().map(|holder| holder.amount).fold(Amount::ZERO, Amount::saturating_add);
-        return Cause::Held { who, held, cell, node: breach.node, limit: breach.limit, allowed: breach.allowed };
+        return Cause::Held { who, more, held, cell, node: breach.node, limit: breach.limit, allowed: breach.allowed };
     }
     let changes = snapshot.windows.iter().find(|window| {
         let at = if window.effect == WindowEffect::Add { window.start } else { window.end };
@@ -122,8 +125,8 @@ fn yields(scene: &Scene<'_>, at: usize, leaving: &[&Holder<'_>]) -> Option<Cause
         let could_go_first = place.workload.earliest_start <= other.start;
         let would_miss =
             other.verdict != Verdict::Late && i128::from(other.end.0) + i128::from(held.0) > i128::from(due.0);
-        let to = words::name(&other.workload, &release.workload);
-        (could_go_first && would_miss).then_some(Cause::Yields { to, due })
+        let to = || words::name(&other.workload, &release.workload);
+        (could_go_first && would_miss).then(|| Cause::Yields { to: to(), due })
     })
 }
 
@@ -163,8 +166,8 @@ fn say(scene: &Scene<'_>, at: usize, cause: &Cause, when: &str) -> String {
             Objective::LowestCost => "it could start sooner, but the cost is lower so.".to_owned(),
             Objective::EarliestFinish => "nothing holds it back, but no better plan was found.".to_owned(),
         },
-        Cause::Held { who, held, cell, node, limit, allowed } => {
-            let verb = if who.len() == 1 { "holds" } else { "hold" };
+        Cause::Held { who, more, held, cell, node, limit, allowed } => {
+            let verb = if who.len() + more == 1 { "holds" } else { "hold" };
             let all = i128::from(held.0) == *allowed;
             let cell = snapshot.cell(*cell);
             let amounts = if all {
@@ -179,7 +182,7 @@ fn say(scene: &Scene<'_>, at: usize, cause: &Cause, when: &str) -> String {
                 Limit::Borrowing => format!(" that {name} may use of its cohort"),
                 Limit::Cap => format!(" that a window leaves to {name}"),
             };
-            format!("{} {verb} {amounts}{limit} until {when}.", words::names(who, 0))
+            format!("{} {verb} {amounts}{limit} until {when}.", words::names(who, *more))
         }
         Cause::Yields { to, due } => {
             format!("{to} goes first, or it would miss {}.", words::time(snapshot, *due))

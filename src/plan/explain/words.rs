@@ -6,7 +6,7 @@ use crate::plan::snapshot::{Cell, CellId, Snapshot};
 use crate::units::{Amount, Timestamp};
 
 /// How many names a sentence lists before it counts the others.
-const NAMES_MAX: usize = 2;
+pub(super) const NAMES_MAX: usize = 2;
 
 pub(super) fn time(snapshot: &Snapshot, at: Timestamp) -> String {
     calendar::day_time(at, snapshot.now, super::zone(snapshot))

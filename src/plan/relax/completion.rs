@@ -8,6 +8,7 @@ use crate::plan::program::{Goal, Kept, Program};
 use crate::plan::proof::Proof;
 use crate::plan::proposal::{LevelName, Proof as Kind};
 use crate::plan::solve::{COLUMNS_MAX, minimize};
+use crate::units::gcd;
 
 use super::{bound_model, is_exact, limits, losses_on, relaxation};
 
@@ -57,10 +58,12 @@ pub fn completion(
         return Completion { proven: false, places: None };
     };
     let constant = fixed_completion(desk);
-    let scale = 1;
+    // In the largest unit that all costs are multiples of, a solver's tolerance is less than one.
+    let outside_costs = (0..program.classes.len()).map(|class| program.outside_cost(class));
+    let scale = columns.iter().map(|column| program.cost(*column)).chain(outside_costs).fold(0, gcd).max(1);
     let relaxed = relaxation(&program, board, scale, 15, effort);
     if let Some(bound) = relaxed.bound {
-        proof.learn(LevelName::Completion, bound + constant, Kind::Lp);
+        proof.learn(LevelName::Completion, bound * scale + constant, Kind::Lp);
     }
     let value = placed_sum(board);
     let proven = |proof: &Proof, value: i128| proof.bound(LevelName::Completion) == Some(value + constant);
@@ -70,7 +73,7 @@ pub fn completion(
     let start = program.columns_of(board);
     let answer = minimize(&program, &columns, &start, scale, limits(effort, 40, 0));
     if let Some(bound) = answer.bound {
-        proof.learn(LevelName::Completion, bound + constant, Kind::Mip);
+        proof.learn(LevelName::Completion, bound * scale + constant, Kind::Mip);
     }
     let homeless = |board: &Board<'_>| board.places.iter().filter(|place| place.is_none()).count();
     let better = answer.counts.and_then(|counts| program.board_of(&counts)).filter(|better| {
