@@ -50,7 +50,7 @@ pub enum Ended {
 }
 
 impl Ended {
-    fn of(result: Result<DynamicObject, ClusterError>) -> Self {
+    pub(super) fn of<T>(result: Result<T, ClusterError>) -> Self {
         match result {
             Ok(_) => Self::Done,
             Err(error) if matches!(error.kind, Kind::Conflict | Kind::NotFound | Kind::Gone) => Self::Changed,
@@ -154,12 +154,12 @@ async fn merge(objects: &Api<DynamicObject>, name: &str, patch: &Value, resource
 
 /// Writes tenants on their namespaces, and since when: the creations that this is held against are of the API server's clock.
 pub async fn relabel(cluster: &Cluster, labels: Vec<Relabel>, fence: &Fence) -> Vec<(Relabel, Ended)> {
-    let api =
-        ApiResource::from_gvk_with_plural(&kube::core::GroupVersionKind::gvk("", "v1", "Namespace"), "namespaces");
-    let objects: &Api<DynamicObject> = &Api::all_with(cluster.client.clone(), &api);
     if labels.is_empty() {
         return Vec::new();
     }
+    let api =
+        ApiResource::from_gvk_with_plural(&kube::core::GroupVersionKind::gvk("", "v1", "Namespace"), "namespaces");
+    let objects: &Api<DynamicObject> = &Api::all_with(cluster.client.clone(), &api);
     let now = match server_time(&cluster.client).await {
         Ok(now) => now,
         Err(error) => return labels.into_iter().map(|label| (label, Ended::Failed(error.clone()))).collect(),
@@ -226,7 +226,7 @@ fn whole(status: &impl serde::Serialize, fields: &[&str]) -> Value {
     value
 }
 
-fn ours(kind: &str, plural: &str) -> ApiResource {
+pub(super) fn ours(kind: &str, plural: &str) -> ApiResource {
     ApiResource::from_gvk_with_plural(&kube::core::GroupVersionKind::gvk(GROUP, VERSION, kind), plural)
 }
 

@@ -12,8 +12,12 @@ use crate::admission::policy::LEFT_OUT;
 use crate::admission::{Mode, assemble};
 use crate::api::keys::{TENANT, TENANT_SINCE, TENANT_UID};
 use crate::api::manifest::Manifest;
+use crate::api::tenant;
 use crate::calendar;
 use crate::units::Timestamp;
+
+/// The kinds that say whose a namespace is.
+pub const OF_TENANCY: [&str; 2] = [tenant::KIND, "Namespace"];
 
 /// The labels of one namespace that are not as they should be.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -49,10 +49,7 @@ impl Queues {
     /// How Kueue admits from a ClusterQueue; `None` for a Cohort.
     #[must_use]
     pub fn rules(&self, id: NodeId) -> Option<&QueueRules> {
-        match &self.node(id).kind {
-            NodeKind::ClusterQueue(rules) => Some(rules),
-            NodeKind::Cohort => None,
-        }
+        self.node(id).rules()
     }
     /// Whether `ancestor` is `id` or above it.
     #[must_use]

@@ -57,6 +57,15 @@ pub fn place_earliest(board: &mut Board<'_>, job: usize) -> bool {
     false
 }
 
+/// Gives whoever has no place the best that is left, in the order of creation; who finds none stays without.
+pub fn place_rest(board: &mut Board<'_>) {
+    for job in 0..board.places.len() {
+        if board.places[job].is_none() {
+            place_earliest(board, job);
+        }
+    }
+}
+
 /// Job indices in an order; ties by creation.
 #[must_use]
 pub fn ordered(model: &Model, order: Order) -> Vec<usize> {

@@ -7,7 +7,7 @@ use crate::plan::desk::Desk;
 use crate::plan::dice::Dice;
 use crate::plan::effort::Effort;
 use crate::plan::finish::{Price, lower_sum};
-use crate::plan::greedy::place_earliest;
+use crate::plan::greedy::place_rest;
 use crate::plan::lane::UNLIMITED;
 use crate::plan::levels;
 use crate::plan::model::Model;
@@ -22,11 +22,7 @@ use crate::plan::watch::Phase;
 
 /// Improves the preset without raising a loss, and moves to exact time.
 pub fn improve(desk: &Desk<'_>, mut board: Board<'_>, proof: &mut Proof, effort: &mut Effort<'_>) -> Stands {
-    for job in 0..board.places.len() {
-        if board.places[job].is_none() {
-            place_earliest(&mut board, job);
-        }
-    }
+    place_rest(&mut board);
     match desk.policy.objective {
         Objective::EarliestFinish => earliest_finish(desk, &board, &[], proof, effort),
         Objective::LowestPeak => lowest_peak(desk, &board, proof, effort),

@@ -67,6 +67,17 @@ pub struct Node {
     pub kind: NodeKind,
 }
 
+impl Node {
+    /// How Kueue admits from a ClusterQueue; `None` for a Cohort.
+    #[must_use]
+    pub fn rules(&self) -> Option<&QueueRules> {
+        match &self.kind {
+            NodeKind::ClusterQueue(rules) => Some(rules),
+            NodeKind::Cohort => None,
+        }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum NodeKind {
     Cohort,

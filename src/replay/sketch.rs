@@ -8,7 +8,7 @@ use crate::plan::board::Board;
 use crate::plan::desk::{Desk, Splittable};
 use crate::plan::dice::Dice;
 use crate::plan::effort::Effort;
-use crate::plan::greedy::{PORTFOLIO, greedy, place_earliest};
+use crate::plan::greedy::{PORTFOLIO, greedy, place_rest};
 use crate::plan::ground::Ground;
 use crate::plan::search;
 use crate::plan::snapshot::{Policy, Snapshot};
@@ -33,11 +33,7 @@ pub(super) fn sketch(snapshot: &Snapshot, policy: &Policy) -> Stands {
         let mut effort = Effort::new(policy, &Unwatched);
         search::reduce_loss(&mut board, &mut Dice::new(policy.seed, 1), floor, &mut effort.slice(100));
     }
-    for job in 0..board.places.len() {
-        if board.places[job].is_none() {
-            place_earliest(&mut board, job);
-        }
-    }
+    place_rest(&mut board);
     desk.stands(&board)
 }
 

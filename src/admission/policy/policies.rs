@@ -97,17 +97,13 @@ pub const POLICIES: &[Policy] = &[
         },
         variables: || vec![("privileged", may("gputenants", "stamp"))],
         validations: || {
-            let rule = |key: &str| {
-                let new = label("object", key);
-                let kept = format!("(request.operation == 'UPDATE' ? {} : '') == {new}", label("oldObject", key));
+            let rule = |read: &dyn Fn(&str, &str) -> String, key: &str| {
+                let (old, new) = (read("oldObject", key), read("object", key));
+                let kept = format!("(request.operation == 'UPDATE' ? {old} : '') == {new}");
                 (format!("variables.privileged || {kept}"), fixed(key))
             };
-            let since = format!(
-                "variables.privileged || (request.operation == 'UPDATE' ? {} : '') == {}",
-                annotation("oldObject", TENANT_SINCE),
-                annotation("object", TENANT_SINCE)
-            );
-            PROTECTED_LABELS.into_iter().map(rule).chain([(since, fixed(TENANT_SINCE))]).collect()
+            let labels = PROTECTED_LABELS.into_iter().map(|key| rule(&label, key));
+            labels.chain([rule(&annotation, TENANT_SINCE)]).collect()
         },
     },
 ];

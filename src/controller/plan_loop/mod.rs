@@ -210,9 +210,8 @@ impl Loop {
 
     fn read_plans(&self) -> Vec<Plan> {
         self.rows.read_kinds(&[capacity_plan::KIND], |rows| {
-            let ours = rows.filter(|row| row.kind == capacity_plan::KIND && row.group() == crate::api::GROUP);
             // A spec that cannot be read is observed: nothing is held on a guess.
-            ours.map(|row| Plan {
+            rows.map(|row| Plan {
                 name: row.name.clone(),
                 spec: row.decode("/spec").unwrap_or_default(),
                 generation: row.at("/metadata/generation").and_then(serde_json::Value::as_i64),

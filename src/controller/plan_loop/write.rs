@@ -130,7 +130,7 @@ impl Loop {
         if self.labelled == Some(revision) || self.rows.state("GpuTenant") != State::Listed {
             return false;
         }
-        let rows: Vec<Manifest> = self.rows.read_kinds(&["GpuTenant", "Namespace"], |rows| rows.cloned().collect());
+        let rows: Vec<Manifest> = self.rows.read_kinds(&tenants::OF_TENANCY, |rows| rows.cloned().collect());
         let mut wrong = tenants::relabel(&rows);
         let left = wrong.len() > WRITES;
         wrong.truncate(WRITES);

@@ -31,6 +31,7 @@ use told::{Given, Standing, TOLD_FOR, tenant_status};
 use super::acts::{Ended, Fence};
 use super::probes::Health;
 use super::rows::{Rows, State};
+use super::tenants::OF_TENANCY;
 use crate::admission::kinds::KINDS;
 use crate::admission::policy::LEFT_OUT;
 use crate::api::keys::TENANT_UID;
@@ -49,8 +50,6 @@ const ROUND_IDLE: Duration = Duration::from_secs(30);
 const STATUSES_MAX: usize = 64;
 /// Events on their way; the watches wait when we are slower than they are.
 const QUEUE_MAX: usize = 1024;
-/// The kinds that say whose a namespace is.
-const OF_TENANCY: [&str; 2] = [tenant::KIND, "Namespace"];
 
 /// What the rounds need.
 pub struct Stamps {

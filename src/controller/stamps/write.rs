@@ -3,16 +3,15 @@
 use futures::{StreamExt, stream};
 use kube::Api;
 use kube::api::{DynamicObject, Patch, PatchParams};
-use kube::core::{ApiResource, GroupVersionKind};
 use serde_json::{Value, json};
 
 use super::found::Found;
 use super::round::Stamp;
 use crate::api::keys::{ATTRIBUTION, LATE, TENANT, TENANT_UID};
 use crate::api::status::GpuTenantStatus;
-use crate::api::{GROUP, VERSION, tenant};
-use crate::cluster::{CALL_MAX, Cluster, Kind, within};
-use crate::controller::acts::{Ended, Fence};
+use crate::api::tenant;
+use crate::cluster::{CALL_MAX, Cluster, within};
+use crate::controller::acts::{Ended, Fence, ours};
 
 /// Writes at once: others have theirs to write.
 const AT_ONCE: usize = 8;
@@ -37,7 +36,7 @@ pub(super) async fn stamps(cluster: &Cluster, found: &Found, stamps: Vec<Stamp>,
         let objects: Api<DynamicObject> = Api::namespaced_with(cluster.client.clone(), &stamp.place.namespace, api);
         let (params, patch) = (PatchParams::default(), Patch::Merge(patch(&stamp)));
         let call = objects.patch_metadata(&stamp.place.name, &params, &patch);
-        let ended = ended(within(CALL_MAX, "patch", &api.plural, call).await.map(drop));
+        let ended = Ended::of(within(CALL_MAX, "patch", &api.plural, call).await);
         (stamp, ended)
     };
     stream::iter(stamps.into_iter().map(one)).buffered(AT_ONCE).collect().await
@@ -49,8 +48,7 @@ pub(super) async fn statuses(
     statuses: Vec<(String, GpuTenantStatus)>,
     fence: &Fence,
 ) -> Vec<((String, GpuTenantStatus), Ended)> {
-    let kind = GroupVersionKind::gvk(GROUP, VERSION, tenant::KIND);
-    let api = &ApiResource::from_gvk_with_plural(&kind, "gputenants");
+    let api = &ours(tenant::KIND, "gputenants");
     let one = |(name, status): (String, GpuTenantStatus)| async move {
         if !fence.holds() {
             return ((name, status), Ended::Fenced);
@@ -58,16 +56,8 @@ pub(super) async fn statuses(
         let objects: Api<DynamicObject> = Api::all_with(cluster.client.clone(), api);
         let (params, patch) = (PatchParams::default(), Patch::Merge(json!({"status": &status})));
         let call = objects.patch_status(&name, &params, &patch);
-        let ended = ended(within(CALL_MAX, "patch", "gputenants.stagger.dev/status", call).await.map(drop));
+        let ended = Ended::of(within(CALL_MAX, "patch", "gputenants.stagger.dev/status", call).await);
         ((name, status), ended)
     };
     stream::iter(statuses.into_iter().map(one)).buffered(AT_ONCE).collect().await
-}
-
-fn ended(result: Result<(), crate::cluster::ClusterError>) -> Ended {
-    match result {
-        Ok(()) => Ended::Done,
-        Err(error) if matches!(error.kind, Kind::Conflict | Kind::NotFound | Kind::Gone) => Ended::Changed,
-        Err(error) => Ended::Failed(error),
-    }
 }

@@ -5,14 +5,15 @@
 //! between preempting and borrowing.
 
 use crate::kueue::quota::Ledger;
-use crate::plan::snapshot::{NodeId, PreemptionPolicy, QueueRules, RunOption};
+use crate::plan::snapshot::{CellId, NodeId, PreemptionPolicy, QueueRules, RunOption};
+use crate::units::Amount;
 
 /// The place among `options` that Kueue would take beside what the ledger says is used; `None`: it would wait or preempt.
 pub(super) fn choice(ledger: &Ledger, rules: &QueueRules, queue: NodeId, options: &[RunOption]) -> Option<usize> {
     let mut best: Option<(u32, usize)> = None;
     for (at, option) in options.iter().enumerate() {
         if !ledger.fits(queue, &option.uses) {
-            if !rules.try_next_flavor_before_preempting && may_reclaim(ledger, rules, queue, option) {
+            if !rules.try_next_flavor_before_preempting && may_reclaim(ledger, rules, queue, &option.uses) {
                 return Some(at);
             }
             continue;
@@ -31,7 +32,7 @@ pub(super) fn choice(ledger: &Ledger, rules: &QueueRules, queue: NodeId, options
 }
 
 /// What others borrowed of the queue's own quota, Kueue takes back.
-fn may_reclaim(ledger: &Ledger, rules: &QueueRules, queue: NodeId, option: &RunOption) -> bool {
+pub(super) fn may_reclaim(ledger: &Ledger, rules: &QueueRules, queue: NodeId, uses: &[(CellId, Amount)]) -> bool {
     rules.reclaim_within_cohort != PreemptionPolicy::Never
-        && option.uses.iter().all(|(cell, amount)| ledger.within_quota_with(queue, *cell, *amount))
+        && uses.iter().all(|(cell, amount)| ledger.within_quota_with(queue, *cell, *amount))
 }

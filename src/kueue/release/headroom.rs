@@ -5,12 +5,12 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::choice::choice;
+use super::choice::{choice, may_reclaim};
 use super::{Pace, Scene};
 use crate::kueue::quota::{Ledger, Tree};
 use crate::names::{FlavorName, QueueName, ResourceName, WorkloadKey};
 use crate::plan::proposal::Release;
-use crate::plan::snapshot::{CellId, NodeId, NodeKind, PreemptionPolicy, QueueingStrategy, Snapshot, Workload};
+use crate::plan::snapshot::{CellId, NodeId, NodeKind, QueueingStrategy, Snapshot, Workload};
 use crate::units::Amount;
 
 pub(super) type Uses = Vec<(CellId, Amount)>;
@@ -42,9 +42,10 @@ impl<'s> Headroom<'s> {
         let mut ledger = Ledger::new(Tree::at(snapshot, scene.now));
         let ids = (0_u32..).map(NodeId).zip(&snapshot.nodes);
         let queues = ids.filter(|(_, node)| matches!(node.kind, NodeKind::ClusterQueue(_)));
-        let queues = queues.map(|(id, node)| (node.name.clone(), id)).collect();
+        let queues: BTreeMap<_, _> = queues.map(|(id, node)| (node.name.clone(), id)).collect();
         let cells = (0_u32..).map(CellId).zip(&snapshot.cells);
-        let cells = cells.map(|(id, cell)| ((cell.flavor.clone(), cell.resource.clone()), id)).collect();
+        let cells: BTreeMap<_, _> =
+            cells.map(|(id, cell)| ((cell.flavor.clone(), cell.resource.clone()), id)).collect();
         let mut held: BTreeMap<(NodeId, CellId), Amount> = BTreeMap::new();
         for running in &snapshot.running {
             ledger.add(running.queue, &running.uses);
@@ -54,18 +55,16 @@ impl<'s> Headroom<'s> {
             }
         }
         let workloads = snapshot.workloads.iter().map(|workload| (&workload.key, workload)).collect();
-        let mut headroom = Self { landed: ledger.clone(), ledger, workloads, queues, cells, blocked: BTreeSet::new() };
         for reservation in scene.reservations {
-            let Some(node) = headroom.queues.get(&reservation.queue).copied() else { continue };
+            let Some(node) = queues.get(&reservation.queue).copied() else { continue };
             let named = (reservation.flavor.clone(), reservation.resource.clone());
-            let Some(cell) = headroom.cells.get(&named).copied() else { continue };
+            let Some(cell) = cells.get(&named).copied() else { continue };
             let counted = held.get(&(node, cell)).copied().unwrap_or_default();
             if reservation.amount > counted {
-                headroom.ledger.add(node, &[(cell, reservation.amount.saturating_sub(counted))]);
+                ledger.add(node, &[(cell, reservation.amount.saturating_sub(counted))]);
             }
         }
-        headroom.landed = headroom.ledger.clone();
-        headroom
+        Self { landed: ledger.clone(), ledger, workloads, queues, cells, blocked: BTreeSet::new() }
     }
 
     /// Takes what waits in Kueue's queue already, or will in a moment, and fits, as Kueue would: by priority, then by age.
@@ -111,7 +110,8 @@ impl<'s> Headroom<'s> {
         if self.blocked.contains(&node) {
             return Some(format!("the first in line of {name} (StrictFIFO) does not fit"));
         }
-        if self.ledger.fits(node, uses) || self.may_reclaim(snapshot, node, uses) {
+        let rules = snapshot.node(node).rules();
+        if self.ledger.fits(node, uses) || rules.is_some_and(|rules| may_reclaim(&self.ledger, rules, node, uses)) {
             return None;
         }
         let short = uses.iter().find(|(cell, amount)| self.ledger.available(node, *cell) < *amount);
@@ -149,15 +149,6 @@ impl<'s> Headroom<'s> {
         }
     }
 
-    /// What others borrowed of its own quota, Kueue takes back.
-    fn may_reclaim(&self, snapshot: &Snapshot, node: NodeId, uses: &[(CellId, Amount)]) -> bool {
-        let reclaims = match &snapshot.node(node).kind {
-            NodeKind::ClusterQueue(rules) => rules.reclaim_within_cohort != PreemptionPolicy::Never,
-            NodeKind::Cohort => false,
-        };
-        reclaims && uses.iter().all(|(cell, amount)| self.ledger.within_quota_with(node, *cell, *amount))
-    }
-
     pub(super) fn take(&mut self, node: NodeId, uses: &[(CellId, Amount)]) {
         self.ledger.add(node, uses);
     }
@@ -165,15 +156,9 @@ impl<'s> Headroom<'s> {
 
 /// The option that Kueue would take.
 fn chosen(ledger: &Ledger, snapshot: &Snapshot, workload: &Workload) -> Option<usize> {
-    match &snapshot.node(workload.queue).kind {
-        NodeKind::ClusterQueue(rules) => choice(ledger, rules, workload.queue, &workload.options),
-        NodeKind::Cohort => None,
-    }
+    choice(ledger, snapshot.node(workload.queue).rules()?, workload.queue, &workload.options)
 }
 
 fn strict(snapshot: &Snapshot, node: NodeId) -> bool {
-    match &snapshot.node(node).kind {
-        NodeKind::ClusterQueue(rules) => rules.strategy == QueueingStrategy::StrictFifo,
-        NodeKind::Cohort => false,
-    }
+    snapshot.node(node).rules().is_some_and(|rules| rules.strategy == QueueingStrategy::StrictFifo)
 }

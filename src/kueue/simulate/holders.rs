@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use crate::plan::snapshot::{CellId, NodeId, NodeKind, QueueRules, Snapshot};
+use crate::plan::snapshot::{CellId, NodeId, QueueRules, Snapshot};
 use crate::units::Amount;
 
 use super::pending::Rank;
@@ -49,10 +49,7 @@ impl<'a> Cluster<'a> {
     }
 
     pub(super) fn rules(&self, queue: NodeId) -> Option<&'a QueueRules> {
-        match &self.snapshot.nodes.get(queue.0 as usize)?.kind {
-            NodeKind::ClusterQueue(rules) => Some(rules),
-            NodeKind::Cohort => None,
-        }
+        self.snapshot.nodes.get(queue.0 as usize)?.rules()
     }
 
     /// What an admitted workload uses.

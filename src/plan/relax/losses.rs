@@ -3,6 +3,7 @@
 use crate::plan::board::Board;
 use crate::plan::desk::Desk;
 use crate::plan::effort::Effort;
+use crate::plan::greedy::place_rest;
 use crate::plan::program::{Column, Goal, Kept, Program};
 use crate::plan::proof::Proof;
 use crate::plan::proposal::{LevelName, Proof as Kind};
@@ -96,7 +97,8 @@ impl<'m> Question<'m> {
         }
         let better = answer.counts.and_then(|counts| self.program.board_of(&counts));
         if let Some(mut better) = better {
-            complete_board(&mut better);
+            // What the solver left outside may fit where it loses less than nothing at all.
+            place_rest(&mut better);
             if better.loss < board.loss {
                 *board = Board::standing(board.model, &better.places);
             }
@@ -121,14 +123,5 @@ fn polish_losses<'m>(
     let answer = beside(board, desk, floor, effort, (percent, 7), |_| (!idle).then(|| question.ask(limits).wait()));
     if let Some(answer) = answer {
         question.take(answer, board, proof);
-    }
-}
-
-/// What the solver left outside may fit where it loses less than nothing at all.
-fn complete_board(board: &mut Board<'_>) {
-    for job in 0..board.places.len() {
-        if board.places[job].is_none() {
-            crate::plan::greedy::place_earliest(board, job);
-        }
     }
 }
