@@ -135,11 +135,19 @@ impl Scope {
     }
 
     /// A plan is begun for these reasons. What Kueue would give at this moment says nothing once something else has happened.
-    pub fn begin(&mut self, changes: &[Change]) {
-        self.pinned = false;
+    pub fn begin(&mut self, changes: &[Change], now: Timestamp) {
+        (self.changed, self.pinned, self.tried) = (false, false, Some(now));
         if changes.iter().any(|change| change.kind != ChangeKind::Flavor) {
             self.pins.clear();
         }
+    }
+
+    /// What was begun for these reasons has failed: those that no later look would find again still stand.
+    pub fn fail(&mut self, changes: &[Change], now: Timestamp, why: String) {
+        self.failed.get_or_insert((now, String::new())).1 = why;
+        let some = |kind: ChangeKind| changes.iter().any(|change| change.kind == kind);
+        self.changed |= some(ChangeKind::Policy);
+        self.pinned |= some(ChangeKind::Flavor);
     }
 
     /// Why there must be a new plan; empty: there need not. `seen` was assembled for [`Self::instant`].

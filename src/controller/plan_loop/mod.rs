@@ -44,7 +44,7 @@ const WRITES: usize = 512;
 /// A plan is stored again after so many times what storing it took, so that a long one that changes all the time does not
 /// fill the API server. Until then the starts on the work itself are what the next leader finds.
 const STORE_PAUSE: u32 = 10;
-/// A turn that took so long is followed by a pause of four times that: a fifth of a core at most.
+/// A turn that thought for long is followed by a pause of four times that: a fifth of a core at most.
 const PAUSE: u32 = 4;
 
 /// A CapacityPlan as it was read.
@@ -90,6 +90,8 @@ pub struct Loop {
     /// Asked beside the loop: a Kueue that does not answer must not keep anything from starting.
     asking: JoinSet<Gates>,
     asked: Option<Instant>,
+    /// How long the last turn took without what it waited for.
+    thought: Duration,
 }
 
 impl Loop {
@@ -120,6 +122,7 @@ impl Loop {
             gates: Gates::default(),
             asking: JoinSet::new(),
             asked: None,
+            thought: Duration::ZERO,
         }
     }
 
@@ -147,19 +150,18 @@ impl Loop {
                 self.configure().await;
             }
             self.ask_of_gates();
-            let begun = Instant::now();
             while let Some(done) = self.planning.try_join_next() {
                 self.take(done);
             }
             let more = self.turn().await;
             self.health.turned();
             next = if more { GATHER } else { self.wait() };
-            if begun.elapsed() > GATHER && !more {
-                // A big cluster that changes all the time must not take a whole core. A plan that is done and a start that
-                // is due do not wait for that.
+            if self.thought > GATHER && !more {
+                // A big cluster that changes all the time must not take a whole core; an API server that is slow to answer
+                // takes none. A plan that is done and a start that is due do not wait for that.
                 tokio::select! {
                     Some(done) = self.planning.join_next() => self.take(done),
-                    () = sleep((begun.elapsed() * PAUSE).min(next)) => {}
+                    () = sleep((self.thought * PAUSE).min(next)) => {}
                 }
             }
         }
@@ -167,6 +169,7 @@ impl Loop {
 
     /// One turn; whether something is left to do at once.
     async fn turn(&mut self) -> bool {
+        self.thought = Duration::ZERO;
         let complete = self.rows.complete();
         self.health.set_ready(complete);
         self.health.metrics.rows.set(i64::try_from(self.rows.len()).unwrap_or(i64::MAX));
@@ -184,11 +187,13 @@ impl Loop {
             self.learn_of_gates(told);
         }
         self.begin(&plans, epoch, now).await;
+        let begun = Instant::now();
         self.look(now);
         // 2. Plan anew what must be.
         self.plan(now, &patience);
         // 3. Decide.
         let turn = self.decide(now, &patience);
+        self.thought = begun.elapsed();
         let again = self.scopes.values().any(|scope| scope.pinned && scope.failed.is_none());
         // 4. Let go what is due, then write it down, then tell.
         let more = self.act(turn, now, &fence).await;

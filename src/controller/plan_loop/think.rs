@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::Loop;
+use crate::api::manifest::Manifest;
 use crate::api::{capacity_plan, slo};
 use crate::controller::planning::{self, Planned};
 use crate::controller::rows::State;
@@ -48,15 +49,25 @@ impl Loop {
             if self.busy.contains_key(name) || tired {
                 continue;
             }
+            if scope.reasons(&seen.snapshot, now, patience).is_empty() {
+                continue;
+            }
+            // Rows may have changed since that look. What is planned and why come from one state of them, so that whatever
+            // comes later is a change to this plan and no cause is lost.
+            let instant = scope.instant(now);
+            let (mut seen, mut assembled) = self.rows.read(|rows| {
+                let rows: Vec<&Manifest> = rows.collect();
+                let look = |at| scope.look(&mut rows.iter().copied(), at, &self.settings);
+                (look(instant), look(now))
+            });
+            self.learnt.forecast(&mut seen);
+            self.learnt.forecast(&mut assembled);
             let changes = scope.reasons(&seen.snapshot, now, patience);
             if changes.is_empty() {
                 continue;
             }
-            scope.begin(&changes);
-            let mut assembled = self.rows.read(|rows| scope.look(rows, now, &self.settings));
-            self.learnt.forecast(&mut assembled);
+            scope.begin(&changes, now);
             let request = scope.request(assembled, changes.clone(), &self.settings, patience);
-            (scope.changed, scope.tried) = (false, Some(now));
             self.busy.insert(name.clone(), changes);
             let name = name.clone();
             self.planning.spawn(async move { (name, planning::plan(request).await) });
@@ -84,7 +95,7 @@ impl Loop {
             }
             Err(why) => {
                 tracing::error!(plan = name, why, "planning failed");
-                scope.failed.get_or_insert((self.settings.clock.now(), String::new())).1 = why;
+                scope.fail(&changes, self.settings.clock.now(), why);
             }
         }
     }

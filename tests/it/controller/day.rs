@@ -192,6 +192,19 @@ fn when_planning_breaks_later_the_promised_starts_are_kept() {
     assert_eq!(fake.starts()["eval-4"], 60);
 }
 
+/// An object's change is found again by whoever looks again; that the choices have changed is only known once.
+#[test]
+fn other_choices_are_planned_for_also_when_the_first_try_fails() {
+    let mut fake = Fake::touchstone();
+    fake.until(1);
+    (fake.frozen, fake.broken) = ("10m", true);
+    fake.until(2);
+    assert!(!fake.causes().contains(&"Policy"), "{:?}", fake.causes());
+    fake.broken = false;
+    fake.until(3);
+    assert!(fake.causes().contains(&"Policy"), "{:?}", fake.causes());
+}
+
 #[test]
 fn a_job_that_kueue_never_takes_up_does_not_stop_the_others() {
     let mut fake = Fake::touchstone();

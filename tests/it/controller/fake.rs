@@ -201,13 +201,14 @@ impl Fake {
         let plan = rows.iter().find(|row| row.kind == "CapacityPlan");
         let spec = plan.map(|plan| plan.decode("/spec").expect("the plan must be sound")).unwrap_or_default();
         self.scope.name = plan.map(|plan| plan.name.clone());
+        self.scope.changed |= self.scope.planned.is_some() && self.scope.spec != spec;
         self.scope.spec = spec;
         let patience = self.settings.patience();
         let instant = self.scope.instant(self.now);
         let mut seen = self.scope.look(&mut rows.iter(), instant, &self.settings);
         let changes = self.scope.reasons(&seen.snapshot, self.now, &patience);
         if !changes.is_empty() {
-            self.scope.begin(&changes);
+            self.scope.begin(&changes, self.now);
             let assembled = self.scope.look(&mut rows.iter(), self.now, &self.settings);
             seen = assembled.clone();
             let mut request = self.scope.request(assembled, changes.clone(), &self.settings, &patience);
@@ -222,9 +223,7 @@ impl Fake {
                     self.plans.push((self.now, changes));
                     (self.scope.planned, self.scope.failed) = (Some(Arc::new(planned)), None);
                 }
-                Err(why) => {
-                    self.scope.failed.get_or_insert((self.now, why));
-                }
+                Err(why) => self.scope.fail(&changes, self.now, why),
             }
         }
         let reservations: Vec<_> = rows.iter().flat_map(reservations::of).collect();

@@ -31,7 +31,7 @@ fn planned(fake: &mut Fake, now: Timestamp) -> Planned {
     let (rows, patience) = (rows(fake), fake.settings.patience());
     let seen = fake.scope.look(&mut rows.iter(), fake.scope.instant(now), &fake.settings);
     let changes = fake.scope.reasons(&seen.snapshot, now, &patience);
-    fake.scope.begin(&changes);
+    fake.scope.begin(&changes, now);
     let assembled = fake.scope.look(&mut rows.iter(), now, &fake.settings);
     let mut request = fake.scope.request(assembled, changes, &fake.settings, &patience);
     request.policy.step_limit = Some(20_000);
