@@ -6,12 +6,16 @@
 //!
 //! Deliberately absent: proofs. A window that cannot be improved says nothing about the whole.
 
+mod roll;
+
+pub use roll::{can_roll, roll};
+
 use std::collections::HashMap;
 
 use crate::plan::board::{Board, Place};
 use crate::plan::dice::Dice;
 use crate::plan::model::{Job, JobOption, Model};
-use crate::plan::program::{Goal, Kept, Program};
+use crate::plan::program::{Column, Goal, Kept, Program};
 use crate::plan::solve::{Limits, minimize};
 
 /// Jobs of a first window: what a solver decides in a fraction of a second.
@@ -133,32 +137,16 @@ impl Window {
         let before: Vec<_> = self.jobs.iter().map(|job| board.lift(*job)).collect();
         let model = self.model(board);
         let start = Board::standing(&model, &before);
-        let (hard, _) = model.unpack(start.loss);
-        let (goal, kept) = match level {
-            Level::Hard => (Goal::Hard, Kept::default()),
-            Level::Soft => (Goal::Soft, Kept { hard_max: Some(hard), ..Kept::default() }),
-        };
-        let Some(columns) = Program::new(&model, goal, kept).all_columns(COLUMNS_MAX) else {
+        let Some(columns) = columns(&model, &start, level) else {
             self.put(board, &before);
             return Solved::TooLarge;
         };
-        let part = |loss: i64| {
-            let (hard, soft) = model.unpack(loss);
-            i128::from(if level == Level::Hard { hard } else { soft })
-        };
-        let largest = model.jobs.iter().flat_map(|job| job.options.iter().map(area)).max().unwrap_or(1).max(1);
-        let of = |job: usize, place: Place| {
-            let option = &model.jobs[job].options[place.option];
-            let loss = model.jobs[job].loss_at(place.start + option.length);
-            part(loss) * LOSS + area(option) * AREA / largest
-        };
-        let outside = |job: usize| part(model.jobs[job].worst_loss()) * LOSS;
-        let program = Program::new(&model, Goal::Price { of: &of, outside: &outside }, kept);
         let used = |board: &Board<'_>| -> i128 {
             (0..board.places.len()).filter_map(|job| Some(area(board.option(job, board.places[job]?)))).sum()
         };
-        let answer = minimize(&program, &columns, &program.columns_of(&start), 1, limits);
-        let found = answer.counts.and_then(|counts| program.board_of(&counts));
+        let taken = |option: &JobOption, _: usize| area(option);
+        let found = fewest(&model, &start, level, &columns, &taken, limits);
+        let found = found.map(|places| Board::standing(&model, &places));
         let better = found.filter(|found| (found.loss, used(found)) < (start.loss, used(&start)));
         let solved = match &better {
             Some(better) if better.loss < start.loss => Solved::Better,
@@ -203,6 +191,45 @@ impl Window {
             soft_base: board.model.soft_base,
         }
     }
+}
+
+/// The earlier level, kept as it stands at the begin.
+fn kept<'a>(start: &Board<'_>, level: Level) -> Kept<'a> {
+    let (hard, _) = start.model.unpack(start.loss);
+    Kept { hard_max: (level == Level::Soft).then_some(hard), ..Kept::default() }
+}
+
+/// All columns that avoid something; `None`: too many.
+fn columns(model: &Model, start: &Board<'_>, level: Level) -> Option<Vec<Column>> {
+    let goal = if level == Level::Hard { Goal::Hard } else { Goal::Soft };
+    Program::new(model, goal, kept(start, level)).all_columns(COLUMNS_MAX)
+}
+
+/// A solver's answer: the least loss at a level, and of those that lose as much the one that weighs least.
+///
+/// `weight` is of an option at a start, at most its [`area`].
+fn fewest(
+    model: &Model,
+    start: &Board<'_>,
+    level: Level,
+    columns: &[Column],
+    weight: &dyn Fn(&JobOption, usize) -> i128,
+    limits: Limits,
+) -> Option<Vec<Option<Place>>> {
+    let part = |loss: i64| {
+        let (hard, soft) = model.unpack(loss);
+        i128::from(if level == Level::Hard { hard } else { soft })
+    };
+    let largest = model.jobs.iter().flat_map(|job| job.options.iter().map(area)).max().unwrap_or(1).max(1);
+    let of = |job: usize, place: Place| {
+        let option = &model.jobs[job].options[place.option];
+        let loss = model.jobs[job].loss_at(place.start + option.length);
+        part(loss) * LOSS + weight(option, place.start) * AREA / largest
+    };
+    let outside = |job: usize| part(model.jobs[job].worst_loss()) * LOSS;
+    let program = Program::new(model, Goal::Price { of: &of, outside: &outside }, kept(start, level));
+    let answer = minimize(&program, columns, &program.columns_of(start), 1, limits);
+    answer.counts.and_then(|counts| program.board_of(&counts)).map(|board| board.places)
 }
 
 /// From its release to the last end that still avoids something.

@@ -56,6 +56,7 @@ mod replay;
 mod replay_blind;
 mod report_laws;
 mod report_page;
+mod roll;
 mod runs_read;
 mod scenarios;
 mod show_chart;

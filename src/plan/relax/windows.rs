@@ -35,6 +35,8 @@ pub fn windows<'m>(
     let end = (watch.elapsed_millis() + effort.total_millis() * percent / 100).min(effort.total_millis());
     let mut sizes = [window::JOBS_FIRST, window::JOBS_FIRST];
     let (mut idle, mut asked) = (0, false);
+    // The search has a second try where there is nothing better to do.
+    let tries = if window::can_roll(&desk.model) { 1 } else { 2 };
     for round in 0_u64.. {
         let left = end.saturating_sub(watch.elapsed_millis());
         if left < 100 || watch.stopped() || board.loss <= floor || proof.losses_proven(desk, board.loss) {
@@ -54,7 +56,7 @@ pub fn windows<'m>(
         let [mine, other] = &mut sizes;
         let before = board.loss;
         let mut found = Vec::new();
-        if idle < 2 {
+        if idle < tries {
             found.push(beside(board, desk, floor, effort, (percent, 20 + round), |board| {
                 look(board, mine, 1_000 + round, part)
             }));
@@ -62,9 +64,16 @@ pub fn windows<'m>(
         } else if left >= LONG_MILLIS && !asked {
             asked = true;
             let mut number = 9_000;
+            let until = watch.elapsed_millis() + left - LATE_MILLIS;
             beside_a_long_solve(desk, board, proof, effort, left - LATE_MILLIS, |board| {
                 number += 1;
-                look(board, mine, number, LOOK_MILLIS)
+                // First another plan altogether.
+                let other = (number == 9_001).then(|| {
+                    let elapsed = || if watch.stopped() { u64::MAX } else { watch.elapsed_millis() };
+                    let mut dice = Dice::new(desk.policy.seed, number);
+                    window::roll(board, level, &mut dice, &Span { elapsed: &elapsed, until })
+                });
+                other.flatten().unwrap_or_else(|| look(board, mine, number, LOOK_MILLIS))
             });
             idle = if board.loss < before { 0 } else { idle };
         } else {
