@@ -236,7 +236,7 @@ impl Scope {
         for workload in snapshot.workloads.iter().filter(|workload| loose.contains(&workload.key)) {
             let Some(option) = workload.options.first() else { continue };
             let (key, flavor) = (workload.key.clone(), option.flavor.clone());
-            previous.push(PreviousRelease { key, flavor, start: basis.now, end: None });
+            previous.push(PreviousRelease { key, flavor, start: basis.now, end: None, late: None });
         }
         snapshot.previous = previous;
         self.take_as_given(&mut snapshot);
@@ -255,7 +255,7 @@ impl Scope {
             workload.options.retain(|option| option.flavor == *pin);
             let (key, flavor) = (workload.key.clone(), pin.clone());
             snapshot.previous.retain(|it| it.key != key);
-            snapshot.previous.push(PreviousRelease { key, flavor, start, end: None });
+            snapshot.previous.push(PreviousRelease { key, flavor, start, end: None, late: None });
         }
     }
 }

@@ -40,6 +40,7 @@ impl Plan {
             flavor: release.flavor.clone(),
             start: release.start,
             end: release.pieces.last().map(|piece| piece.end),
+            late: Some(release.verdict == Verdict::Late),
         };
         self.releases.iter().map(promised).collect()
     }

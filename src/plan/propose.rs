@@ -20,7 +20,7 @@ use crate::plan::exhaust::{self, Tried};
 use crate::plan::explain;
 use crate::plan::greedy::{PORTFOLIO, greedy};
 use crate::plan::ground::Ground;
-use crate::plan::proposal::{LevelName, Plan, Proof as Kind, Status, Verdict};
+use crate::plan::proposal::{LevelName, Plan, Proof as Kind, Status, StoppedBy, Verdict};
 use crate::plan::snapshot::{Policy, Snapshot};
 use crate::plan::stand::{self, Stands};
 use crate::plan::watch::{Phase, Watch};
@@ -63,14 +63,26 @@ fn planned(snapshot: &Snapshot, policy: &Policy, goal: Goal, watch: &dyn Watch) 
 
     // 2. What was planned before is kept where that loses nothing.
     let stands = match replan::keep(&desk, &mut effort) {
-        Some(kept) if kept.good => kept.stands,
         Some(kept) => {
-            // People are only moved for value: what is planned anew must lose less.
-            let mut part = effort.part(replan::ANEW_TIME);
-            let other = anew(&desk, goal, None, &mut proof, &mut part);
-            effort.rejoin(&part);
             let losses = |stands: &Stands| stand::losses(snapshot, stands);
-            if losses(&other) < losses(&kept.stands) { other } else { kept.stands }
+            let mut best = kept.stands;
+            // People are only moved for value: what is planned anew must lose less. It has a little time; where that ends
+            // it, and more is lost than was promised, all that is left.
+            for percent in [replan::ANEW_TIME, 100] {
+                if losses(&best) <= kept.promised {
+                    break;
+                }
+                let mut part = effort.part(percent);
+                let other = anew(&desk, goal, None, &mut proof, &mut part);
+                effort.rejoin(&part);
+                if losses(&other) < losses(&best) {
+                    best = other;
+                }
+                if part.stopped_by() != Some(StoppedBy::TimeLimit) {
+                    break;
+                }
+            }
+            best
         }
         None => anew(&desk, goal, at_once, &mut proof, &mut effort),
     };

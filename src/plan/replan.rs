@@ -17,7 +17,8 @@ use crate::plan::stand::{self, Stand, Stands};
 use crate::units::Timestamp;
 
 /// Shares of the time, in percent, that planning again may take for each of its ways: with the last one in `propose`, a
-/// tenth in all. A controller plans again at every change, and must be done before the next.
+/// tenth in all. A controller plans again at every change, and must be done before the next. Only where more would be lost
+/// than was promised does it take the time of a first plan.
 const CAREFUL_TIME: u64 = 6;
 const BOLD_TIME: u64 = 2;
 /// The rest of the tenth.
@@ -26,8 +27,8 @@ pub const ANEW_TIME: u64 = 2;
 /// The previous plan, as far as it can be kept.
 pub struct Kept {
     pub stands: Stands,
-    /// It loses no more than was promised: nothing else needs to be looked for.
-    pub good: bool,
+    /// What was promised to be lost at most: where it loses no more, nothing else needs to be looked for.
+    pub promised: (i128, i128),
 }
 
 /// Stands that keep the previous plan; `None` without one, or when it cannot be kept at all.
@@ -41,14 +42,13 @@ pub fn keep(desk: &Desk<'_>, effort: &mut Effort<'_>) -> Option<Kept> {
     let stands = in_place(desk, &promises);
     let placed = |stands: &Stands| stands.iter().filter(|stand| stand.is_some()).count();
     if stand::losses(desk.snapshot, &stands) <= promised && placed(&stands) == desk.ground.placeable() {
-        return Some(Kept { stands, good: true });
+        return Some(Kept { stands, promised });
     }
     if !desk.model.grid.exact {
-        return (placed(&stands) == desk.ground.placeable()).then_some(Kept { stands, good: false });
+        return (placed(&stands) == desk.ground.placeable()).then_some(Kept { stands, promised });
     }
     let stands = repaired(desk, &promises, promised, effort);
-    let good = stand::losses(desk.snapshot, &stands) <= promised;
-    (placed(&stands) == desk.ground.placeable()).then_some(Kept { stands, good })
+    (placed(&stands) == desk.ground.placeable()).then_some(Kept { stands, promised })
 }
 
 /// A previous release that still names one of its workload's options.
@@ -58,6 +58,8 @@ struct Promised {
     option: usize,
     /// It would end when it was promised to: nothing about it has changed.
     unchanged: bool,
+    /// It was promised on time, so nothing that it loses by today's due time was promised.
+    on_time: bool,
 }
 
 /// Unchanged work first, each by start: what has changed gives way.
@@ -75,7 +77,8 @@ fn promises(desk: &Desk<'_>) -> Vec<Promised> {
             let may_start = previous.start >= desk.ground.earliest_start(workload);
             let end = previous.start + options[option].held(desk.policy.promise);
             let unchanged = previous.end.is_none_or(|promised| promised == end);
-            let promised = Promised { start: previous.start, workload, option, unchanged };
+            let on_time = previous.late == Some(false);
+            let promised = Promised { start: previous.start, workload, option, unchanged, on_time };
             (may_start && desk.ground.can_run(workload, option)).then_some(promised)
         })
         .collect();
@@ -83,10 +86,11 @@ fn promises(desk: &Desk<'_>) -> Vec<Promised> {
     promises
 }
 
-/// What the previous plan lost, by today's due times; work it did not know is owed the least it can lose.
+/// What the previous plan lost, by today's due times; work that it did not know, or promised to be on time, is owed the
+/// least it can lose.
 fn promised_losses(desk: &Desk<'_>, promises: &[Promised]) -> (i128, i128) {
     let mut sum = desk.loss_floors();
-    for promised in promises {
+    for promised in promises.iter().filter(|promised| !promised.on_time) {
         let workload = &desk.snapshot.workloads[promised.workload];
         let length = workload.options[promised.option].held(desk.policy.promise);
         let then = workload.losses_at(promised.start + length);

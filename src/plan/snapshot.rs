@@ -279,6 +279,9 @@ pub struct PreviousRelease {
     pub start: Timestamp,
     /// The end that was promised with it, where it is known: it tells changed work from unchanged.
     pub end: Option<Timestamp>,
+    /// Whether it was promised in the knowledge that it would be late, where that is known. What was promised on time and
+    /// would be late by today's due time or runtime is owed a better start.
+    pub late: Option<bool>,
 }
 
 impl Running {

@@ -124,7 +124,13 @@ const DAMAGES: &[Damage] = &[
     ("a frozen start moved", codes::FROZEN_MOVED, |snapshot, policy, _| {
         policy.frozen_window = Seconds(7_200);
         let key = snapshot.workloads[1].key.clone();
-        snapshot.previous.push(PreviousRelease { key, flavor: FlavorName::from("a100"), start: at(60), end: None });
+        snapshot.previous.push(PreviousRelease {
+            key,
+            flavor: FlavorName::from("a100"),
+            start: at(60),
+            end: None,
+            late: None,
+        });
     }),
     ("releases out of order", codes::OUT_OF_ORDER, |_, _, plan| plan.releases.swap(0, 1)),
     ("one unit over quota for a while", codes::OVER_QUOTA, |_, _, plan| shift(plan, 1, -60)),
@@ -230,7 +236,13 @@ fn a_frozen_start_that_is_no_longer_free_may_move() {
     let key = WorkloadKey::new("evals", "eval");
     let policy = Policy { frozen_window: Seconds::HOUR, ..Policy::default() };
     let mut given = given().queue("batch", 2).running("train", "batch", 1, at(30)).job("eval", 2);
-    given.snapshot.previous.push(PreviousRelease { key, flavor: FlavorName::from("a100"), start: at(10), end: None });
+    given.snapshot.previous.push(PreviousRelease {
+        key,
+        flavor: FlavorName::from("a100"),
+        start: at(10),
+        end: None,
+        late: None,
+    });
     assert_eq!(check(&given.snapshot, &policy, &planned(&given, &policy)), []);
 }
 

@@ -288,7 +288,13 @@ fn a_start_that_nothing_refuses_is_the_objectives_choice_or_kept() {
     assert_eq!(codes(&given, &policy, &plan)[1], [ReasonCode::ObjectivePrefers]);
 
     let key = WorkloadKey::new("evals", "second");
-    given.snapshot.previous.push(PreviousRelease { key, flavor: FlavorName::from("a100"), start: at(60), end: None });
+    given.snapshot.previous.push(PreviousRelease {
+        key,
+        flavor: FlavorName::from("a100"),
+        start: at(60),
+        end: None,
+        late: None,
+    });
     assert_eq!(codes(&given, &policy, &plan)[1], [ReasonCode::KeptStable]);
     let frozen = Policy { frozen_window: Seconds::HOUR + Seconds(1), ..policy };
     assert_eq!(codes(&given, &frozen, &plan)[1], [ReasonCode::Frozen]);

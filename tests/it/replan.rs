@@ -1,11 +1,12 @@
 //! Planning again: what has changed finds room, and hardly anybody else is moved.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use stagger::plan::proposal::Plan;
 use stagger::plan::propose::propose;
 use stagger::plan::snapshot::{Policy, Snapshot};
-use stagger::plan::watch::Unwatched;
+use stagger::plan::watch::{Progress, Unwatched, Watch};
 use stagger::units::{Seconds, Timestamp};
 
 use crate::given::{at, given};
@@ -54,6 +55,59 @@ fn one_in_a_hundred_that_takes_longer_moves_no_more_than_twice_as_many() {
         assert_eq!(second.summary.late, 0, "seed {seed}");
         let moved = moved(&first, &second);
         assert!(moved <= 2 * changed.len(), "seed {seed}: {moved} moved for {}", changed.len());
+    }
+}
+
+/// A machine on which everything takes long: each look at the clock is a millisecond later.
+#[derive(Default)]
+struct Busy(AtomicU64);
+
+impl Watch for Busy {
+    fn elapsed_millis(&self) -> u64 {
+        self.0.fetch_add(1, Ordering::Relaxed)
+    }
+    fn stopped(&self) -> bool {
+        false
+    }
+    fn progress(&self, _progress: &Progress) {}
+}
+
+/// Everybody is promised a start when nothing is due yet; then everything is.
+#[test]
+fn what_was_promised_on_time_is_owed_that_by_its_new_due_time_too() {
+    // On a machine so busy, a tenth of the time is over before anything is found.
+    let policy = Policy { time_limit_millis: 2_000, step_limit: Some(u64::MAX), ..Policy::default() };
+    let busy = |snapshot: &Snapshot| propose(snapshot, &policy, &Busy::default());
+    for seed in 0..4 {
+        let mut snapshot = planted(seed, 120, 1);
+        let mut idle = snapshot.clone();
+        for workload in &mut idle.workloads {
+            let due = workload.due.as_mut().expect("planted work is due");
+            due.at = idle.horizon_end;
+        }
+        let promised = busy(&idle);
+        assert_eq!(promised.summary.late, 0, "seed {seed}");
+        snapshot.previous = promised.previous_releases();
+        assert_eq!(busy(&snapshot).summary.late, 0, "seed {seed}");
+    }
+}
+
+#[test]
+fn work_that_was_promised_on_time_and_takes_longer_starts_sooner_where_it_can() {
+    let mut given = given().queue("batch", 1).job("longer", 1).runtime(60, 60).due(at(180)).job("other", 1);
+    given = given.runtime(60, 60).due(at(300));
+    given.snapshot.previous = plan(&given.snapshot).previous_releases();
+    for release in &mut given.snapshot.previous {
+        let start = if release.key.name() == "longer" { at(60) } else { at(0) };
+        (release.start, release.end) = (start, Some(start + Seconds(3600)));
+    }
+    for runtime in [90, 150] {
+        let option = &mut given.snapshot.workloads[0].options[0];
+        (option.runtime.p50, option.runtime.p90) = (Seconds(runtime * 60), Seconds(runtime * 60));
+        let again = plan(&given.snapshot);
+        assert_eq!(again.summary.late, 0, "{runtime} minutes");
+        let moved = again.releases.iter().any(|it| it.workload.name() == "longer" && it.start != at(60));
+        assert_eq!(moved, runtime == 150, "{runtime} minutes: whoever can stay stays");
     }
 }
 

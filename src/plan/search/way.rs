@@ -38,7 +38,9 @@ const TOUCHED_MAX: usize = 400;
 /// Looks at who may go, for one start.
 const LOOKS_MAX: u32 = 2_000;
 /// How often those who still lose are looked at again.
-const ROUNDS_MAX: usize = 8;
+const ROUNDS_MAX: usize = 10;
+/// Of these, so many before anybody pushes: that moves many, and is the dearest to find.
+const ROUNDS_IN_PLACE: usize = 3;
 
 /// What is known and allowed in one round.
 struct Hall {
@@ -76,10 +78,11 @@ impl Run<'_, '_> {
     ) -> u64 {
         let (mut moves, mut giving_max) = (0, GIVING_FIRST);
         for round in 0..ROUNDS_MAX {
-            let pushes = if round == 0 { 0 } else { PUSHES_MAX };
+            let pushes = if round < ROUNDS_IN_PLACE { 0 } else { PUSHES_MAX };
             let stuck = vec![0; self.board.places.len()];
             let mut hall = Hall { stuck, giving_max, pushes, looks: 0, touched_max: 0, is_cut: false };
-            giving_max = (giving_max * 2).min(GIVING_MAX);
+            // The same room once more, for other starts and others who go.
+            giving_max = if round == 0 { giving_max } else { (giving_max * 2).min(GIVING_MAX) };
             let mut losing = self.pool.clone();
             losing.sort_by_key(|job| (Reverse(self.gain(*job)), Reverse(self.energy[*job]), *job));
             for job in losing {

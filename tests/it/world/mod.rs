@@ -255,7 +255,7 @@ impl World {
     }
     pub fn promised_before(mut self, job: &str, flavor: &str, start: &str) -> Self {
         let (key, flavor) = (WorkloadKey::new("evals", job), FlavorName::from(flavor));
-        self.previous.push(PreviousRelease { key, flavor, start: at(start), end: None });
+        self.previous.push(PreviousRelease { key, flavor, start: at(start), end: None, late: None });
         self
     }
 }
