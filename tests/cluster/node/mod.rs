@@ -12,6 +12,7 @@ mod cert_manager;
 mod installation;
 mod jobs;
 mod touchstone;
+mod load;
 mod webhook;
 
 use std::io::Write;
@@ -73,9 +74,7 @@ async fn node() -> Option<&'static RwLock<Node>> {
     static NODE: OnceCell<Option<RwLock<Node>>> = OnceCell::const_new();
     let node = NODE.get_or_init(async || {
         if let Some(reason) = prevented() {
-            // Not by a macro: what tests print is hidden while they pass.
-            let told = writeln!(std::io::stderr(), "SKIPPED: tests on a real node ({reason})");
-            drop(told);
+            tell(&format!("SKIPPED: tests on a real node ({reason})"));
             return None;
         }
         Some(RwLock::new(start().await))
@@ -84,6 +83,12 @@ async fn node() -> Option<&'static RwLock<Node>> {
 }
 
 async fn start() -> Node {
+/// Not by a macro: what tests print is hidden while they pass.
+fn tell(line: &str) {
+    let told = writeln!(std::io::stderr(), "{line}");
+    drop(told);
+}
+
     let built = Built::find();
     let folder = folder();
     let space = Space::open(&folder).await;
