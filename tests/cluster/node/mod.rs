@@ -8,11 +8,12 @@ mod kubelet;
 mod runtime;
 mod space;
 
+mod acknowledged;
 mod cert_manager;
 mod installation;
 mod jobs;
-mod touchstone;
 mod load;
+mod touchstone;
 mod webhook;
 
 use std::io::Write;
@@ -82,13 +83,13 @@ async fn node() -> Option<&'static RwLock<Node>> {
     node.await.as_ref()
 }
 
-async fn start() -> Node {
 /// Not by a macro: what tests print is hidden while they pass.
 fn tell(line: &str) {
     let told = writeln!(std::io::stderr(), "{line}");
     drop(told);
 }
 
+async fn start() -> Node {
     let built = Built::find();
     let folder = folder();
     let space = Space::open(&folder).await;
