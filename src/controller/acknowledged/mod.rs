@@ -113,17 +113,21 @@ impl Acknowledged {
             Ok(found) => found,
             Err(error) => return Webhook::Unread(error.message),
         };
-        let mut replicas = replicas::replicas(found.items.iter().map(|slice| &slice.data));
+        let replicas = replicas::replicas(found.items.iter().map(|slice| &slice.data));
         if replicas.len() > REPLICAS_MAX || found.metadata.continue_.is_some_and(|more| !more.is_empty()) {
             return Webhook::Unread(format!("the webhook has more than {REPLICAS_MAX} replicas"));
         }
-        let one = |Replica { name, at }: Replica| async move {
+        if replicas.iter().all(|replica| replica.leaves) {
+            return Webhook::Replicas(Vec::new());
+        }
+        let one = |Replica { name, at, leaves }: Replica| async move {
             let answer = match at {
                 Some(address) => ask::ask(address).await,
                 None => Err(format!("the Service {SERVICE} has no port `{}`", replicas::PORT)),
             };
-            Heard { name, answer }
+            (!leaves || answer.is_ok()).then_some(Heard { name, answer })
         };
-        Webhook::Replicas(stream::iter(replicas.drain(..).map(one)).buffered(REPLICAS_MAX).collect().await)
+        let heard = stream::iter(replicas.into_iter().map(one)).buffered(REPLICAS_MAX);
+        Webhook::Replicas(heard.filter_map(std::future::ready).collect().await)
     }
 }

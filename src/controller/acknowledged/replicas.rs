@@ -1,6 +1,6 @@
 //! The replicas of the webhook, from the EndpointSlices of its Service.
 //!
-//! Pure. Asked is who may get a request: what is ready, and what is on its way out and still answers.
+//! Pure. Asked is who may get a request: what is ready, and what is on its way out, for as long as it answers.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
@@ -21,6 +21,8 @@ pub struct Replica {
     pub name: String,
     /// Where it tells what it knows, if it does.
     pub at: Option<SocketAddr>,
+    /// On its way out: it answers on connections that stand, and one that answers no more is gone.
+    pub leaves: bool,
 }
 
 /// All of them, by name; who has two addresses is one.
@@ -37,20 +39,23 @@ pub fn replicas<'a>(slices: impl Iterator<Item = &'a Value>) -> Vec<Replica> {
             let at = port.map(|port| SocketAddr::new(address, port));
             let pod = endpoint["targetRef"]["name"].as_str().filter(|name| is_name(name));
             let name = pod.map_or_else(|| address.to_string(), str::to_owned);
-            all.entry(name).or_insert(at);
+            all.entry(name).or_insert((at, !is(endpoint, "ready").unwrap_or(true)));
         }
     }
-    all.into_iter().map(|(name, at)| Replica { name, at }).collect()
+    all.into_iter().map(|(name, (at, leaves))| Replica { name, at, leaves }).collect()
 }
 
 fn list<'a>(slice: &'a Value, field: &str) -> impl Iterator<Item = &'a Value> {
     slice[field].as_array().into_iter().flatten()
 }
 
-/// What is not said is true; who serves is said for those that end.
+fn is(endpoint: &Value, condition: &str) -> Option<bool> {
+    endpoint["conditions"][condition].as_bool()
+}
+
+/// Who does not say whether it is ready is.
 fn may_answer(endpoint: &Value) -> bool {
-    let conditions = &endpoint["conditions"];
-    conditions["ready"].as_bool().unwrap_or(true) || conditions["serving"].as_bool().unwrap_or(false)
+    is(endpoint, "ready").unwrap_or(true) || is(endpoint, "terminating").unwrap_or(false)
 }
 
 fn is_name(text: &str) -> bool {

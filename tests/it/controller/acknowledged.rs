@@ -111,7 +111,10 @@ fn replicas_are_whoever_may_get_a_request_each_once() {
     let at = |address: &str, pod: &str, conditions: Value| json!({"addresses": [address], "conditions": conditions, "targetRef": {"kind": "Pod", "name": pod}});
     let found = |slices: &[Value]| -> Vec<(String, String)> {
         let told = |at: Option<SocketAddr>| at.map_or_else(|| "nowhere".to_owned(), |at| at.to_string());
-        replicas(slices.iter()).into_iter().map(|Replica { name, at }| (name, told(at))).collect()
+        let line = |Replica { name, at, leaves }: Replica| {
+            (name, if leaves { format!("{} until it is gone", told(at)) } else { told(at) })
+        };
+        replicas(slices.iter()).into_iter().map(line).collect()
     };
     let all = [
         slice(
@@ -120,7 +123,7 @@ fn replicas_are_whoever_may_get_a_request_each_once() {
                 at("10.0.0.1", "a", json!({"ready": true})),
                 at("10.0.0.2", "b", json!({})),
                 at("10.0.0.3", "new", json!({"ready": false})),
-                at("10.0.0.4", "leaves", json!({"ready": false, "serving": true, "terminating": true})),
+                at("10.0.0.4", "leaves", json!({"ready": false, "serving": false, "terminating": true})),
                 at("webhook.example.com", "name", json!({"ready": true})),
                 at("10.0.0.5", "Not a name\n", json!({"ready": true})),
                 json!({"addresses": []}),
@@ -129,8 +132,12 @@ fn replicas_are_whoever_may_get_a_request_each_once() {
         ),
         slice(ports, json!([at("fd00::1", "a", json!({"ready": true}))])),
     ];
-    let expected =
-        [("10.0.0.5", "10.0.0.5:8080"), ("a", "10.0.0.1:8080"), ("b", "10.0.0.2:8080"), ("leaves", "10.0.0.4:8080")];
+    let expected = [
+        ("10.0.0.5", "10.0.0.5:8080"),
+        ("a", "10.0.0.1:8080"),
+        ("b", "10.0.0.2:8080"),
+        ("leaves", "10.0.0.4:8080 until it is gone"),
+    ];
     assert_eq!(found(&all), expected.map(|(name, at)| (name.to_owned(), at.to_owned())));
     // A Service of an earlier version does not say where to ask.
     let old = slice(json!([{"name": "reviews", "port": 8443}]), json!([at("10.0.0.1", "a", json!({}))]));
