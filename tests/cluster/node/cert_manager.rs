@@ -8,7 +8,7 @@ use stagger::admission::tls::Identity;
 use tokio::sync::watch;
 
 use super::installation::{Installation, NAMESPACE, pod, stamp_of};
-use super::load::creates;
+use super::load::{creates, patient};
 use super::{alone_on_node, tell};
 use crate::person::{Person, documents};
 use crate::plane::{Built, Part};
@@ -100,7 +100,11 @@ fn with_cert_manager_pods_serve_its_certificate_the_bundle_is_injected_and_no_re
 
         // 1. As it is shipped: pods are ready once the certificate is there and the bundle accepts it, and then they stamp.
         let components = ["components/webhook", "components/cert-manager", "components/controller"];
-        let here = Installation::of(node, "cert-manager", &json!({"resources": ["base"], "components": components}));
+        let here = Installation::of(
+            node,
+            "cert-manager",
+            &json!({"resources": ["base"], "components": components, "patches": patient()}),
+        );
         let stamp = here.tenant("certified", TEAM).await;
         let bundle = part(admin, LEAF, "ca.crt").await;
         assert_eq!(published(admin).await, [bundle.as_str(), bundle.as_str()], "{}", manager.tail());

@@ -9,7 +9,7 @@ use tokio::task::block_in_place;
 
 use super::installation::{Installation, NAMESPACE, pod, stamp_of};
 use super::kubelet::NAME;
-use super::load::creates;
+use super::load::{creates, patient};
 use super::runtime::{STAGGER, STAGGER_NEXT};
 use super::{alone_on_node, tell};
 use crate::wait::until;
@@ -32,7 +32,7 @@ fn the_webhook_runs_as_pods_that_are_upgraded_rolled_back_multiplied_and_drained
  {
     alone_on_node(async |node| {
         let admin = &node.plane.admin;
-        let mut here = Installation::apply(node, "protect", &json!([]));
+        let mut here = Installation::apply(node, "protect", &patient());
 
         // 1. As it is shipped, under what the namespace enforces.
         let mut pods = admin.list("v1", "Pod", NAMESPACE).await;
