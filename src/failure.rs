@@ -104,31 +104,64 @@ impl Finding {
 #[derive(Debug, Default)]
 pub struct Lines {
     /// By the address of the shared file, which is held so that no other can take its place; never iterated.
-    starts: HashMap<*const SourceFile, (Arc<SourceFile>, Vec<usize>)>,
+    files: HashMap<*const SourceFile, Measured>,
+}
+
+/// A file with what is counted of it.
+#[derive(Debug)]
+struct Measured {
+    file: Arc<SourceFile>,
+    /// Where each line begins.
+    starts: Vec<usize>,
+    /// How many characters stand before each block of bytes: a file may be one line of 50 MB.
+    characters: Vec<usize>,
+}
+
+const BLOCK_BYTES: usize = 4096;
+
+impl Measured {
+    fn of(file: &Arc<SourceFile>) -> Self {
+        let bytes = file.text.as_bytes();
+        let breaks = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
+        let starts = std::iter::once(0).chain(breaks.map(|(at, _)| at + 1)).collect();
+        let mut characters = vec![0];
+        for block in bytes.chunks(BLOCK_BYTES) {
+            characters.push(characters.last().copied().unwrap_or(0) + count(block));
+        }
+        Self { file: Arc::clone(file), starts, characters }
+    }
+
+    /// How many characters stand before a byte.
+    fn before(&self, at: usize) -> usize {
+        let block = at / BLOCK_BYTES;
+        let rest = self.file.text.as_bytes().get(block * BLOCK_BYTES..at).unwrap_or_default();
+        self.characters.get(block).copied().unwrap_or(0) + count(rest)
+    }
+}
+
+/// The characters that begin in these bytes of UTF-8.
+fn count(bytes: &[u8]) -> usize {
+    bytes.iter().filter(|byte| **byte & 0b1100_0000 != 0b1000_0000).count()
 }
 
 impl Lines {
-    fn starts(&mut self, file: &Arc<SourceFile>) -> &[usize] {
-        let entry = self.starts.entry(Arc::as_ptr(file)).or_insert_with(|| {
-            let breaks = file.text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
-            (Arc::clone(file), std::iter::once(0).chain(breaks.map(|(at, _)| at + 1)).collect())
-        });
-        &entry.1
+    fn measured(&mut self, file: &Arc<SourceFile>) -> &Measured {
+        self.files.entry(Arc::as_ptr(file)).or_insert_with(|| Measured::of(file))
     }
 
     /// Line and column, from 1; the column counts characters.
     pub fn locate(&mut self, file: &Arc<SourceFile>, at: usize) -> (usize, usize) {
         let at = file.text.floor_char_boundary(at);
-        let starts = self.starts(file);
-        let line = starts.partition_point(|start| *start <= at);
-        let start = starts[..line].last().copied().unwrap_or(0);
-        (line, file.text[start..at].chars().count() + 1)
+        let measured = self.measured(file);
+        let line = measured.starts.partition_point(|start| *start <= at);
+        let start = measured.starts[..line].last().copied().unwrap_or(0);
+        (line, measured.before(at) - measured.before(start) + 1)
     }
 
     /// The bytes of the line around `at`, without its end.
     pub fn line(&mut self, file: &Arc<SourceFile>, at: usize) -> Range<usize> {
         let at = file.text.floor_char_boundary(at);
-        let starts = self.starts(file);
+        let starts = &self.measured(file).starts;
         let line = starts.partition_point(|start| *start <= at);
         let start = starts[..line].last().copied().unwrap_or(0);
         let end = starts.get(line).map_or(file.text.len(), |next| next - 1);

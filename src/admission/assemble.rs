@@ -156,9 +156,10 @@ impl Rows {
         let mut queues = Queues::default();
         for ((namespace, name), row) in self.rows() {
             match row {
-                Row::Plan(spec, gates_ignored) => {
-                    queues.gates_ignored |= gates_ignored;
-                    queues.plans.insert(name.clone(), (**spec).clone());
+                Row::Plan(plan) => {
+                    queues.gates_ignored |= plan.gates_ignored;
+                    queues.plans.insert(name.clone(), plan.spec.clone());
+                    queues.generations.extend(plan.version.clone());
                 }
                 Row::LocalQueue(queue) => {
                     queues.local.insert((namespace.clone(), name.clone()), queue.clone());

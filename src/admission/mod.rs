@@ -15,6 +15,7 @@ mod gate;
 mod guard;
 pub mod history;
 pub mod kinds;
+mod known;
 pub mod late;
 pub mod live;
 mod object;
@@ -33,6 +34,7 @@ mod world;
 
 pub use answer::{Decision, Operation, Outcome, WARNING_BYTES_MAX, respond};
 pub use assemble::{Rows, Table, assemble};
+pub use known::{KNOWN_BYTES_MAX, KNOWN_PATH, Known};
 pub use owners::{LiveOwner, Owners};
 pub use queues::{ClusterQueue, LocalQueue, PodGroup, Queues};
 pub use review::{Request, Review, Unreadable, Verb, parse, uid_of};

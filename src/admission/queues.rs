@@ -36,6 +36,8 @@ pub struct Queues {
     pub cohorts: BTreeMap<String, String>,
     /// By name.
     pub plans: BTreeMap<String, CapacityPlanSpec>,
+    /// Which generation of each plan that is, by the plan's UID.
+    pub generations: BTreeMap<String, i64>,
     /// By namespace and name.
     pub pod_groups: BTreeMap<(String, String), PodGroup>,
     /// Kueue ignores gates (its feature is off): then none is added, for it would only pretend, and Workloads are made

@@ -16,6 +16,16 @@ use crate::failure::Finding;
 /// Kueue's API group.
 pub const KUEUE: &str = "kueue.x-k8s.io";
 
+/// A CapacityPlan.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    pub spec: CapacityPlanSpec,
+    /// Its UID, and which of its generations this is; files need not say.
+    pub version: Option<(String, i64)>,
+    /// The controller has found that Kueue ignores gates.
+    pub gates_ignored: bool,
+}
+
 /// What one object says.
 #[derive(Debug, Clone)]
 #[expect(clippy::large_enum_variant, reason = "tenants are few beside what a box for each would cost to read")]
@@ -23,8 +33,7 @@ pub enum Row {
     /// Shared with the directory, for there may be many.
     Namespace(Arc<Namespace>),
     Tenant(Tenant),
-    /// With whether the controller has found that Kueue ignores gates.
-    Plan(Box<CapacityPlanSpec>, bool),
+    Plan(Box<Plan>),
     /// A WorkloadSLO is there; its name is all that counts.
     Promise,
     LocalQueue(LocalQueue),
@@ -62,9 +71,7 @@ pub fn row(object: &Manifest) -> Result<Option<Row>, Finding> {
     Ok(Some(match (object.group(), object.kind.as_str()) {
         ("", "Namespace") => Row::Namespace(Arc::new(namespace(object))),
         (GROUP, tenant::KIND) => Row::Tenant(read_tenant(object)?),
-        (GROUP, capacity_plan::KIND) => {
-            Row::Plan(Box::new(object.decode("/spec")?), tells_gates_ignored(&object.value))
-        }
+        (GROUP, capacity_plan::KIND) => Row::Plan(Box::new(plan(object)?)),
         (GROUP, slo::KIND) => Row::Promise,
         (KUEUE, "LocalQueue") => {
             let cluster_queue = text(object, &["/spec/clusterQueue"]).unwrap_or_default();
@@ -82,6 +89,15 @@ pub fn row(object: &Manifest) -> Result<Option<Row>, Finding> {
 fn text(object: &Manifest, pointers: &[&str]) -> Option<String> {
     let mut found = pointers.iter().filter_map(|pointer| object.at(pointer)?.as_str());
     found.find(|text| !text.is_empty()).map(str::to_owned)
+}
+
+fn plan(object: &Manifest) -> Result<Plan, Finding> {
+    let generation = object.at("/metadata/generation").and_then(serde_json::Value::as_i64);
+    Ok(Plan {
+        spec: object.decode("/spec")?,
+        version: text(object, &["/metadata/uid"]).zip(generation),
+        gates_ignored: tells_gates_ignored(&object.value),
+    })
 }
 
 fn namespace(object: &Manifest) -> Namespace {

@@ -4,6 +4,8 @@
 //! order, each knows where its subtree ends, and a pointer is followed by walking over siblings.
 //! Invariant: offsets are bytes into the document's file, on character borders.
 
+use std::collections::HashMap;
+
 use super::manifest::NodeSpan;
 
 /// No key: the root, or an item of a list.
@@ -149,11 +151,25 @@ impl NodeId {
 }
 
 impl Subtree {
-    /// The copied node's child with that key.
+    /// The copied node's children, in order.
+    pub fn children(&self) -> impl Iterator<Item = Self> + '_ {
+        let mut at = 1;
+        std::iter::from_fn(move || {
+            let child = self.0.get(at)?;
+            let from = at;
+            at += wide(child.size).max(1);
+            Some(Self(self.0.get(from..at)?.to_vec()))
+        })
+    }
+
+    /// Its children by the hashes of their keys, the first of each: for whoever asks for all of them.
     #[must_use]
-    pub fn child(&self, segment: &str) -> Option<Self> {
-        let tree = SpanTree { nodes: self.0.clone() };
-        tree.child(NodeId::ROOT, segment).map(|id| tree.subtree(id))
+    pub fn by_key(&self) -> HashMap<u32, Self> {
+        let mut all = HashMap::new();
+        for child in self.children() {
+            all.entry(child.0.first().map_or(0, |node| node.label)).or_insert(child);
+        }
+        all
     }
 }
 
@@ -161,8 +177,9 @@ fn key_and_label(key: Option<Key<'_>>) -> ((u32, u32), u32) {
     key.map_or(((NONE, NONE), 0), |key| (narrow_pair(key.span), label(key.text)))
 }
 
-/// FNV-1a; never 0, which stands for "no key".
-fn label(text: &str) -> u32 {
+/// A key's hash, FNV-1a; never 0, which stands for "no key".
+#[must_use]
+pub fn label(text: &str) -> u32 {
     let hash = text.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
     hash.max(1)
 }

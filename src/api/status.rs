@@ -37,6 +37,9 @@ pub struct Condition {
 /// `spec.active`.
 pub const GATES_HONOURED: &str = "GatesHonoured";
 
+/// A CapacityPlan's condition: whether every replica of the webhook knows this generation of it.
+pub const ACKNOWLEDGED: &str = "Acknowledged";
+
 /// A GpuTenant's condition: whether all work in its namespaces carries its stamp.
 pub const STAMPED: &str = "Stamped";
 /// Its reason where some of it came without and was stamped later.
@@ -135,7 +138,7 @@ pub struct RateCardStatus {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CapacityPlanStatus {
-    /// Solved, Applied, GatesHonoured, Overlaps, Stale, Infeasible.
+    /// Solved, Applied, GatesHonoured, Acknowledged, Overlaps, Stale, Infeasible.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 16))]
     pub conditions: Vec<Condition>,

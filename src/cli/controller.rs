@@ -20,6 +20,8 @@ use crate::calendar;
 use crate::clock;
 use crate::cluster::lease::{Candidate, Leadership, Place, Timing, stand};
 use crate::cluster::{Cluster, ClusterError};
+use crate::controller::acknowledged::Acknowledged;
+use crate::controller::acknowledged::told::Webhook;
 use crate::controller::plan_loop::Loop;
 use crate::controller::probes::{self, Health};
 use crate::controller::rows::Rows;
@@ -119,9 +121,19 @@ async fn control(args: &ControllerArgs, cluster: Cluster) -> Result<Exit, Failed
         health: Arc::clone(&health),
     };
     let stamps = tokio::spawn(stamps.keep());
-    Loop::new(cluster, rows, settings, leadership, health).run(ends).await;
+    let (tell, webhook) = tokio::sync::watch::channel(Webhook::default());
+    let acknowledged = Acknowledged {
+        cluster: cluster.clone(),
+        rows: rows.clone(),
+        leadership: leadership.clone(),
+        namespace: args.namespace.clone(),
+        tell,
+    };
+    let acknowledged = tokio::spawn(acknowledged.keep());
+    Loop::new(cluster, rows, settings, leadership, health, webhook).run(ends).await;
     watches.abort();
     stamps.abort();
+    acknowledged.abort();
     // The lease is handed back, so that the next leader need not wait.
     let _handed_back = lease.await;
     Ok(Exit::Fine)

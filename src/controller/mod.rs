@@ -3,12 +3,13 @@
 //! `plan_loop` is the way in: the watches (`watch`, `kinds`, `project`, `rows`, `packed`) fill compact rows; each turn
 //! puts them together with the same `kueue::assemble` as the command line, asks `scope` whether there must be a new plan
 //! and why (`changes`), has it made beside the loop (`planning`), decides (`turn`, with `kueue::release`) and writes
-//! (`acts`, `stored`, `events`). `stamps` goes on beside it. `slo_status` and `plan_status` are what people are told.
+//! (`acts`, `stored`, `events`). `stamps` and `acknowledged` go on beside it. `slo_status` and `plan_status` are what people are told.
 //! `watchdog` is a process of its own that lets work go when nobody leads.
 //!
 //! Deliberately absent: state that only lives here. Whatever is lost with the process is in the stored plan, on the
 //! objects, or seen again.
 
+pub mod acknowledged;
 pub mod acts;
 pub mod adherence;
 pub mod changes;

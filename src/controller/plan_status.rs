@@ -2,13 +2,14 @@
 //!
 //! Pure, like `slo_status`.
 
+use super::acknowledged::told::{PlanVersion, Webhook, acknowledged};
 use super::changes;
 use super::gates::Gates;
 use super::planning::Planned;
 use super::scope::Scope;
 use super::slo_status::{condition, kept};
 use crate::api::capacity_plan::Mode;
-use crate::api::status::{CapacityPlanStatus, Condition, ConditionStatus, GATES_HONOURED, PlanFigures};
+use crate::api::status::{ACKNOWLEDGED, CapacityPlanStatus, Condition, ConditionStatus, GATES_HONOURED, PlanFigures};
 use crate::api::written::{Duration, Percent};
 use crate::names::WorkloadKey;
 use crate::plan::proposal::{Plan, Status};
@@ -25,6 +26,9 @@ pub struct Standing<'a> {
     pub ungated: &'a [WorkloadKey],
     /// What Kueue does with gates.
     pub gates: &'a Gates,
+    /// Which plan this is, and what the webhook says that it knows.
+    pub version: &'a PlanVersion,
+    pub webhook: &'a Webhook,
     /// What to do about other CapacityPlans that plan the same quota.
     pub overlap: Option<&'a str>,
     /// Whether the plan is too old to go by.
@@ -74,6 +78,14 @@ pub fn plan_status(scope: &Scope, standing: Standing<'_>) -> CapacityPlanStatus 
         Gates::Unknown(why) => (ConditionStatus::Unknown, "NoAnswer", why.as_str()),
     };
     tell(GATES_HONOURED, status, reason, message);
+    match (standing.webhook, told_before(&standing)) {
+        // Who leads anew goes by what was told until it has asked.
+        (Webhook::Unasked, Some(before)) => tell(ACKNOWLEDGED, before.status, &before.reason, &before.message),
+        (webhook, _) => {
+            let (status, reason, message) = acknowledged(standing.version, webhook);
+            tell(ACKNOWLEDGED, status, reason, &message);
+        }
+    }
     match standing.overlap {
         Some(told) => tell("Overlaps", ConditionStatus::True, "SharedQuota", told),
         None => tell("Overlaps", ConditionStatus::False, "Alone", "no other CapacityPlan promises the same quota"),
@@ -99,6 +111,12 @@ pub fn plan_status(scope: &Scope, standing: Standing<'_>) -> CapacityPlanStatus 
         summary: planned.map(|planned| figures(&planned.plan)),
         took: planned.map(|planned| Duration(format!("{}ms", planned.millis.min(99_999)))),
     }
+}
+
+/// Whether the webhook knows it, as it was told of this generation.
+fn told_before<'a>(standing: &Standing<'a>) -> Option<&'a Condition> {
+    let mut conditions = standing.before.conditions.iter();
+    conditions.find(|one| one.condition == ACKNOWLEDGED && one.observed_generation == standing.generation)
 }
 
 /// How far a plan in Enforce mode is carried out: nobody can hold work that came without a gate, for Kueue takes none later.

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::codes;
 use super::limits::{Budget, Exceeded};
-use crate::api::spans::{Key, NodeId, SpanTree, Subtree};
+use crate::api::spans::{Key, NodeId, SpanTree, Subtree, label};
 
 /// Something wrong in a document, at bytes of its file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,7 +57,12 @@ pub struct Builder<'a> {
     anchors: HashMap<usize, Anchored>,
     /// Faults that do not end the document.
     faults: Vec<Fault>,
+    /// Keys that stood twice so far.
+    duplicates: usize,
 }
+
+/// For so many duplicate keys the first one is looked up, which walks over the map. More are mistakes of the same sort.
+const DUPLICATES_PLACED: usize = 100;
 
 /// A node that an alias may repeat.
 struct Anchored {
@@ -116,7 +121,7 @@ const TEXT_MAPS: [&str; 9] = [
 impl<'a> Builder<'a> {
     pub fn new(budget: &'a mut Budget) -> Self {
         let (stack, anchors, faults) = (Vec::new(), HashMap::new(), Vec::new());
-        Self { budget, stack, spans: SpanTree::default(), root: None, last_end: 0, anchors, faults }
+        Self { budget, stack, spans: SpanTree::default(), root: None, last_end: 0, anchors, faults, duplicates: 0 }
     }
 
     pub fn note(&mut self, fault: Fault) {
@@ -212,8 +217,11 @@ impl<'a> Builder<'a> {
         if entries.contains_key(text) {
             let message = format!("the key `{text}` stands twice in one map; Kubernetes would silently keep one");
             let mut fault = Fault::new(codes::DUPLICATE_KEY, at, message, "again here");
-            let first = self.spans.child(*node, text).and_then(|id| self.spans.span_of(id));
-            fault.first = first.and_then(|span| span.key).map(|(start, _)| start);
+            self.duplicates += 1;
+            if self.duplicates <= DUPLICATES_PLACED {
+                let first = self.spans.child(*node, text).and_then(|id| self.spans.span_of(id));
+                fault.first = first.and_then(|span| span.key).map(|(start, _)| start);
+            }
             self.faults.push(fault);
         }
         Ok(())
@@ -313,19 +321,20 @@ impl<'a> Builder<'a> {
     fn merge(&mut self, entries: &mut Map<String, Value>, source: Value, spans: &Subtree) {
         match source {
             Value::Object(merged) => {
+                let children = spans.by_key();
                 for (key, value) in merged {
                     if !entries.contains_key(&key) {
-                        if let Some(child) = spans.child(&key) {
-                            self.spans.graft_entry(&child);
+                        if let Some(child) = children.get(&label(&key)) {
+                            self.spans.graft_entry(child);
                         }
                         entries.insert(key, value);
                     }
                 }
             }
             Value::Array(list) => {
-                for (index, item) in list.into_iter().enumerate() {
-                    let child = spans.child(&index.to_string()).unwrap_or_default();
-                    self.merge(entries, item, &child);
+                let mut children = spans.children();
+                for item in list {
+                    self.merge(entries, item, &children.next().unwrap_or_default());
                 }
             }
             _ => {}

@@ -214,6 +214,9 @@ fn name_rules(object: &Manifest) -> Vec<Finding> {
     findings
 }
 
+/// Of so many labels that are not text each is shown with its place, which is looked for among all of them.
+const WRONG_MAX: usize = 100;
+
 /// Labels and annotations are text. `1.10` without quotes is a number, and matches no selector.
 fn metadata_text(object: &Manifest, field: &str) -> Vec<Finding> {
     let singular = field.trim_end_matches('s');
@@ -228,19 +231,26 @@ fn metadata_text(object: &Manifest, field: &str) -> Vec<Finding> {
         }
     };
     // An empty value is the empty text to Kubernetes.
-    let wrong = entries.iter().filter(|(_, value)| !value.is_string() && !value.is_null());
-    let wrong = wrong.map(|(key, value)| {
+    let mut wrong = entries.iter().filter(|(_, value)| !value.is_string() && !value.is_null());
+    let mut findings = Vec::new();
+    for (key, value) in wrong.by_ref().take(WRONG_MAX) {
         let pointer = format!("{pointer}/{}", escape(key));
         let text = raw(object, &pointer);
         let message = format!("the {singular} `{key}` is {}, expected text", describe(value, text.as_deref()));
         let finding = Finding::error(codes::METADATA, object.subject(), message);
         let finding = finding.at(object.span(&pointer), "not text");
-        match text.filter(|_| !value.is_object() && !value.is_array()) {
+        findings.push(match text.filter(|_| !value.is_object() && !value.is_array()) {
             Some(text) => finding.hint(format!("write it in quotes: \"{text}\"")),
             None => finding,
-        }
-    });
-    wrong.collect()
+        });
+    }
+    let more = wrong.count();
+    if more > 0 {
+        let message = format!("{more} more {field} are not text");
+        findings
+            .push(Finding::error(codes::METADATA, object.subject(), message).at(object.span(&pointer), "among these"));
+    }
+    findings
 }
 
 /// The text at a pointer, if it is text and not empty.

@@ -16,8 +16,9 @@ use super::yaml_errors::{self, Stop};
 
 /// Reads every document of `text`, in order, into `sink`. An error ends its own document only.
 pub fn read(text: &str, budget: &mut Budget, sink: &mut dyn FnMut(Result<Document, Fault>, Vec<Fault>)) {
+    let mut breaks = Breaks { text, at: 0, count: 0 };
     for range in documents(text) {
-        read_segment(text, range, budget, sink);
+        read_segment(text, range, budget, &mut breaks, sink);
     }
 }
 
@@ -48,6 +49,7 @@ fn read_segment(
     text: &str,
     range: Range<usize>,
     budget: &mut Budget,
+    breaks: &mut Breaks<'_>,
     sink: &mut dyn FnMut(Result<Document, Fault>, Vec<Fault>),
 ) {
     let segment = &text[range.clone()];
@@ -68,13 +70,17 @@ fn read_segment(
                 let at = (cursor.byte(span.start), cursor.byte(span.end));
                 take(&mut builder, event, (at.0, at.1.max(at.0)))
             }
-            Err(error) => Err(yaml_errors::explain(&Stop {
-                text,
-                document: range.clone(),
-                at: cursor.byte(*error.marker()),
-                open_since: builder.open_since(),
-                info: error.info(),
-            })),
+            Err(error) => {
+                let at = cursor.byte(*error.marker());
+                Err(yaml_errors::explain(&Stop {
+                    text,
+                    document: range.clone(),
+                    at,
+                    line: breaks.line(at),
+                    open_since: builder.open_since(),
+                    info: error.info(),
+                }))
+            }
         };
         if let Err(fault) = taken {
             // `{{ name }}` is a map as a key to YAML, and a template to whoever wrote it.
@@ -184,6 +190,23 @@ fn check_tag(builder: &mut Builder<'_>, tag: Option<&Tag>, expected: &str, at: (
     }
     let message = format!("the tag `{tag}` means nothing to Kubernetes");
     builder.note(Fault::new(codes::ALIAS, at, message, "the tag is ignored").mild());
+}
+
+/// Numbers of lines, for positions that ascend: a file of many errors is counted once.
+struct Breaks<'a> {
+    text: &'a str,
+    at: usize,
+    count: usize,
+}
+
+impl Breaks<'_> {
+    /// The number of the line around a byte, from 1.
+    fn line(&mut self, at: usize) -> usize {
+        let at = self.text.floor_char_boundary(at).max(self.at);
+        self.count += self.text[self.at..at].matches('\n').count();
+        self.at = at;
+        self.count + 1
+    }
 }
 
 /// Turns the parser's character positions into bytes of the file. It walks from the last position: positions are

@@ -16,6 +16,8 @@ pub struct Stop<'a> {
     pub document: Range<usize>,
     /// The byte of `text` at which it stopped.
     pub at: usize,
+    /// The number of its line.
+    pub line: usize,
     /// Where the innermost open collection begins.
     pub open_since: Option<usize>,
     /// The parser's words.
@@ -76,8 +78,7 @@ fn open_bracket(stop: &Stop<'_>, at: usize) -> Option<Fault> {
         return None;
     }
     let closing = if bracket == '{' { '}' } else { ']' };
-    let before =
-        if at_the_end { "the document ends".to_owned() } else { format!("line {}", line_number(stop.text, at)) };
+    let before = if at_the_end { "the document ends".to_owned() } else { format!("line {}", stop.line) };
     let fault = syntax((start, start + 1), format!("`{bracket}` is not closed before {before}"), "opened here");
     Some(fault.hint(format!("add `{closing}`, or `,` between the items")))
 }
@@ -175,8 +176,4 @@ fn line_at(text: &str, at: usize) -> Range<usize> {
     let start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
     let end = text[at..].find('\n').map_or(text.len(), |newline| at + newline);
     start..end.max(start)
-}
-
-fn line_number(text: &str, at: usize) -> usize {
-    text[..at].matches('\n').count() + 1
 }

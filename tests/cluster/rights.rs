@@ -21,6 +21,8 @@ use crate::wait::{http, until};
 const SYSTEM: &str = "stagger-system";
 const NAMESPACE: &str = "rights";
 
+const ADMISSION: &str = "admissionregistration.k8s.io";
+
 /// API group, resource with its subresource, verb.
 type Right = (String, String, String);
 
@@ -226,6 +228,16 @@ async fn controller(plane: &Plane) {
     })
     .await;
     admin.create(&deployment).await.unwrap_or_else(|refused| panic!("{}", refused.message));
+    // What stamps is looked for: the webhook's configuration, and where that is not there, the policy.
+    let policy = |verb: &str| (ADMISSION.to_owned(), "mutatingadmissionpolicies".to_owned(), verb.to_owned());
+    until("it looks for the policy", Duration::from_mins(1), async || {
+        let (given, _) = asked(plane, "stagger-controller");
+        if given.contains(&policy("get")) { Ok(()) } else { Err(controller.tail()) }
+    })
+    .await;
+    for configuration in documents(&Path::new(env!("CARGO_MANIFEST_DIR")).join("webhooks/mutating.yaml")) {
+        admin.apply(&configuration).await;
+    }
     // The end: everything of every kind is let go, under the same account.
     for kind in queued() {
         admin.create(&gated(kind)).await.unwrap_or_else(|refused| panic!("{}: {}", kind.kind, refused.message));

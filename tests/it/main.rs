@@ -51,6 +51,7 @@ mod planted;
 mod price_lists;
 mod quota;
 mod read;
+mod read_growth;
 mod replan;
 mod replay;
 mod replay_blind;

@@ -135,7 +135,7 @@ pub async fn serve(
     Ok(())
 }
 
-/// Serves `/healthz`, `/readyz` and `/metrics` without TLS.
+/// Serves `/healthz`, `/readyz`, `/metrics` and which plans are known, without TLS.
 pub async fn serve_probes(listener: TcpListener, webhook: Arc<Webhook>, phase: watch::Receiver<Phase>) {
     connections::accept(listener, None, probes::router(webhook, phase.clone()), phase).await;
 }

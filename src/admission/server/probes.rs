@@ -1,18 +1,20 @@
-//! What kubelet and Prometheus ask. Liveness rests on the process alone: an API server that is away restarts nobody.
+//! What kubelet, Prometheus and our controller ask. Liveness rests on the process alone: an API server that is away restarts nobody.
 
 use std::sync::Arc;
 
 use axum::Router;
 use axum::http::{StatusCode, header};
+use axum::response::IntoResponse;
 use axum::routing::get;
 use tokio::sync::watch;
 
 use super::connections::Phase;
 use super::{Unready, Webhook};
+use crate::admission::{KNOWN_PATH, Known};
 
 /// The routes of probes and metrics.
 pub fn router(webhook: Arc<Webhook>, phase: watch::Receiver<Phase>) -> Router {
-    let metrics = Arc::clone(&webhook);
+    let (metrics, knows) = (Arc::clone(&webhook), Arc::clone(&webhook));
     let ready = move || {
         let state = if *phase.borrow() == Phase::Serving { webhook.ready() } else { Err(Unready::Leaving) };
         std::future::ready(match state {
@@ -25,7 +27,14 @@ pub fn router(webhook: Arc<Webhook>, phase: watch::Receiver<Phase>) -> Router {
         let text = [(header::CONTENT_TYPE, "text/plain; version=0.0.4")];
         std::future::ready((text, metrics.metrics.page(&ends)))
     };
+    let plans = move || {
+        std::future::ready(match knows.world() {
+            Some(world) => ([(header::CONTENT_TYPE, "application/json")], Known::of(&world).write()).into_response(),
+            None => (StatusCode::SERVICE_UNAVAILABLE, "the caches are not complete yet").into_response(),
+        })
+    };
     Router::new()
+        .route(KNOWN_PATH, get(plans))
         .route("/healthz", get(|| std::future::ready("alive")))
         .route("/readyz", get(ready))
         .route("/metrics", get(page))

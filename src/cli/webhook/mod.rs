@@ -30,9 +30,10 @@ use crate::clock;
 
 /// Serve the admission webhook that stamps tenants and gates work
 ///
-/// Answers AdmissionReviews over HTTPS at /admit, and /healthz, /readyz and /metrics over HTTP. It watches the cluster it
-/// runs in, or reads objects from files. Without a certificate of yours it keeps one in the cluster: the leader of all
-/// replicas writes it, and the caBundle of stagger's webhook configurations.
+/// Answers AdmissionReviews over HTTPS at /admit, and over HTTP /healthz, /readyz, /metrics and, for the controller, /plans:
+/// which CapacityPlans it knows. It watches the cluster it runs in, or reads objects from files. Without a certificate of
+/// yours it keeps one in the cluster: the leader of all replicas writes it, and the caBundle of stagger's webhook
+/// configurations.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   # In a pod, or with a kubeconfig:

@@ -20,6 +20,7 @@ use crate::api::capacity_plan::{self, CapacityPlanSpec};
 use crate::api::status::CapacityPlanStatus;
 use crate::cluster::Cluster;
 use crate::cluster::lease::Leadership;
+use crate::controller::acknowledged::told::{PlanVersion, Webhook};
 use crate::controller::acts::Fence;
 use crate::controller::adherence::Adherence;
 use crate::controller::changes::Change;
@@ -52,6 +53,7 @@ struct Plan {
     name: String,
     spec: CapacityPlanSpec,
     generation: Option<i64>,
+    version: PlanVersion,
     status: CapacityPlanStatus,
 }
 
@@ -90,13 +92,22 @@ pub struct Loop {
     /// Asked beside the loop: a Kueue that does not answer must not keep anything from starting.
     asking: JoinSet<Gates>,
     asked: Option<Instant>,
+    /// What its replicas say, heard beside the loop.
+    webhook: watch::Receiver<Webhook>,
     /// How long the last turn took without what it waited for.
     thought: Duration,
 }
 
 impl Loop {
     #[must_use]
-    pub fn new(cluster: Cluster, rows: Rows, settings: Settings, leadership: Leadership, health: Arc<Health>) -> Self {
+    pub fn new(
+        cluster: Cluster,
+        rows: Rows,
+        settings: Settings,
+        leadership: Leadership,
+        health: Arc<Health>,
+        webhook: watch::Receiver<Webhook>,
+    ) -> Self {
         let since = settings.clock.now();
         let reporter = Reporter { controller: "stagger.dev/controller".to_owned(), instance: None };
         let recorder = Recorder::new(cluster.client.clone(), reporter);
@@ -122,6 +133,7 @@ impl Loop {
             gates: Gates::default(),
             asking: JoinSet::new(),
             asked: None,
+            webhook,
             thought: Duration::ZERO,
         }
     }
@@ -140,6 +152,7 @@ impl Loop {
                     sleep(GATHER).await;
                 }
                 _ = tenure.changed() => {}
+                Ok(()) = self.webhook.changed() => {}
                 Some(done) = self.planning.join_next() => self.take(done),
                 Some(Ok(answer)) = self.asking.join_next() => self.learn_of_gates(answer),
                 () = sleep(next) => {}
@@ -220,6 +233,7 @@ impl Loop {
                 name: row.name.clone(),
                 spec: row.decode("/spec").unwrap_or_default(),
                 generation: row.at("/metadata/generation").and_then(serde_json::Value::as_i64),
+                version: PlanVersion::of(row),
                 status: row.decode("/status").unwrap_or_default(),
             })
             .collect()

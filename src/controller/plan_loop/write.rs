@@ -83,6 +83,7 @@ impl Loop {
     }
 
     pub(super) async fn tell_plans(&mut self, plans: &[Plan], now: Timestamp, patience: &Patience, fence: &Fence) {
+        let webhook = self.webhook.borrow_and_update().clone();
         for plan in plans {
             let (Some(scope), Some((_, seen))) = (self.scopes.get(&plan.name), self.seen.get(&plan.name)) else {
                 continue;
@@ -109,6 +110,8 @@ impl Loop {
                 held: covered.iter().filter(|one| one.is_gated()).count(),
                 ungated: &ungated,
                 gates: &self.gates,
+                version: &plan.version,
+                webhook: &webhook,
                 stale: turn::is_stale(scope, &sight, patience),
                 before: self.plan_told.get(&plan.name).unwrap_or(&plan.status),
             };

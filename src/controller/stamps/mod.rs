@@ -1,6 +1,6 @@
 //! Work that came without a stamp is found and, where that is sound, stamped later.
 //!
-//! Beside the loop, so that no start waits for it, and only while we lead. `found` is filled by watches that select what has
+//! Beside the loop, so that no start waits for it, and only while we lead and stamps are `wanted`. `found` is filled by watches that select what has
 //! no stamp; `round` decides, with `admission::late`; `told` is what GpuTenants are told. A stamp is a patch on the object
 //! as it was seen, and done twice it is done once.
 //! Deliberately absent: gates, which nobody can put on later, and the templates of what has begun.
@@ -8,6 +8,7 @@
 pub mod found;
 pub mod round;
 pub mod told;
+mod wanted;
 mod write;
 
 use std::collections::BTreeMap;
@@ -133,10 +134,18 @@ impl Stamps {
             return;
         }
         (memory.revision, memory.is_due, memory.last) = (Some(revision), false, Some(Instant::now()));
+        let wanted = match wanted::are_wanted(&self.cluster).await {
+            Ok(wanted) => wanted,
+            Err(error) => {
+                tracing::warn!(%error, "it is not known whether stamps are wanted; none is written for now");
+                memory.is_due = true;
+                return;
+            }
+        };
         let rows: Vec<Manifest> = self.rows.read_kinds(&OF_TENANCY, |rows| rows.cloned().collect());
         let (tenancy, now) = (Tenancy::of(&rows), self.clock.now());
         // 1. Stamp what can be.
-        let due = round::due(&memory.found, &tenancy, now);
+        let due = if wanted { round::due(&memory.found, &tenancy, now) } else { Vec::new() };
         memory.is_due |= due.len() == round::STAMPS_MAX;
         for (stamp, ended) in write::stamps(&self.cluster, &memory.found, due, fence).await {
             self.written(&ended);
@@ -160,14 +169,13 @@ impl Stamps {
             let count = kinds.get(&at).copied().unwrap_or(0);
             self.health.metrics.unstamped.get_or_create(&of).set(i64::try_from(count).unwrap_or(i64::MAX));
         }
-        self.tell(memory, &rows, &tenancy, &left, fence).await;
+        self.tell(memory, (&rows, &tenancy, wanted), &left, fence).await;
     }
 
     async fn tell(
         &self,
         memory: &mut Memory,
-        rows: &[Manifest],
-        tenancy: &Tenancy,
+        (rows, tenancy, wanted): (&[Manifest], &Tenancy, bool),
         left: &BTreeMap<String, round::Left>,
         fence: &Fence,
     ) {
@@ -184,6 +192,7 @@ impl Stamps {
                 now: self.clock.now(),
                 generation: row.at("/metadata/generation").and_then(serde_json::Value::as_i64),
                 claims: &tenancy.claims(&row.name),
+                wanted,
                 left: left.get(&row.name),
                 given: memory.given.get(&row.name),
                 unread,

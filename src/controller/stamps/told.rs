@@ -3,6 +3,7 @@
 //! Pure, like `plan_status`.
 
 use super::round::{Claims, Left, NAMED_MAX, Why};
+use crate::admission::policy::{MUTATING, STAMPING};
 use crate::api::keys::ATTRIBUTION;
 use crate::api::status::{Condition, ConditionStatus, GpuTenantStatus, STAMPED, STAMPED_LATE};
 use crate::calendar;
@@ -44,6 +45,8 @@ pub struct Standing<'a> {
     pub now: Timestamp,
     pub generation: Option<i64>,
     pub claims: &'a Claims,
+    /// Whether anything of ours stamps in this cluster.
+    pub wanted: bool,
     /// What has no stamp.
     pub left: Option<&'a Left>,
     pub given: Option<&'a Given>,
@@ -73,6 +76,14 @@ pub fn tenant_status(standing: Standing<'_>) -> GpuTenantStatus {
 fn stamped(standing: Standing<'_>) -> (ConditionStatus, &'static str, String) {
     if let Some(why) = standing.unread {
         return (ConditionStatus::Unknown, "NotRead", why.to_owned());
+    }
+    if !standing.wanted {
+        let names = standing.left.map_or_else(|| "nothing yet".to_owned(), |left| named(left.count, &left.first));
+        let message = format!(
+            "neither the webhook configuration {MUTATING} nor the policy {STAMPING} is there, so that nothing is stamped, \
+             now or later; without a stamp: {names}"
+        );
+        return (ConditionStatus::Unknown, "NotWanted", message);
     }
     if let Some(left) = standing.left {
         let (reason, why) = match &left.why {

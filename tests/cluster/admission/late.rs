@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use super::shipped::take_mode;
 use super::{EVALS, Installed, doctor, file, installed, pod};
 use crate::person::documents;
 use crate::plane::{Part, Plane, port};
@@ -179,7 +180,28 @@ fn work_that_came_unstamped_is_found_within_a_minute_stamped_by_its_namespace_an
         is_told(plane, "late-robotics", SOON, "True", "Stamped", "all work").await;
         let (status, message) = checked(plane);
         assert_eq!(status, "ok", "{message}");
+
+        // 6. The webhook is taken away on purpose: nothing is stamped, and what came is found when it is back.
+        let configuration = json!({"apiVersion": "admissionregistration.k8s.io/v1", "kind": "MutatingWebhookConfiguration",
+                   "metadata": {"name": "00-stagger"}});
+        plane.admin.delete(&configuration).await.expect("it is deleted");
+        until("nobody stamps", SOON, async || {
+            let made = plane.admin.dry_run(&pod("unwanted", EVALS, &json!({}))).await.map_err(|error| error.message)?;
+            let stamp = Installed::stamp_of(&made);
+            if stamp == (String::new(), String::new()) { Ok(()) } else { Err(format!("{stamp:?}")) }
+        })
+        .await;
+        make(plane, &pod("unwanted", EVALS, &json!({}))).await;
+        is_told(plane, &here.nlp.0, FOUND, "Unknown", "NotWanted", "Pod forged-evals/unwanted").await;
+        let (status, message) = checked(plane);
+        assert!(status == "unknown" && message.contains("unwanted"), "{status}: {message}");
+        let unwanted = plane.admin.get("v1", "Pod", EVALS, "unwanted").await.expect("it is there");
+        assert_eq!(Installed::stamp_of(&unwanted), (String::new(), String::new()));
+        take_mode(&plane.admin, "protect", &here.registration).await;
+        here.is_back(&plane.admin).await;
+        until("it is stamped now", FOUND, async || stamped(plane, here, "v1", "Pod", "unwanted").await).await;
         part.kill();
+        plane.admin.delete(&pod("unwanted", EVALS, &json!({}))).await.expect("it is deleted");
         for object in [pod("older", EVALS, &json!({})), pod("late", EVALS, &json!({})), job("late"), deployment("late")]
         {
             plane.admin.delete(&object).await.expect("it is deleted");

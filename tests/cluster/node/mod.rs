@@ -8,9 +8,11 @@ mod kubelet;
 mod runtime;
 mod space;
 
+mod acknowledged;
 mod cert_manager;
 mod installation;
 mod jobs;
+mod load;
 mod touchstone;
 mod webhook;
 
@@ -73,14 +75,18 @@ async fn node() -> Option<&'static RwLock<Node>> {
     static NODE: OnceCell<Option<RwLock<Node>>> = OnceCell::const_new();
     let node = NODE.get_or_init(async || {
         if let Some(reason) = prevented() {
-            // Not by a macro: what tests print is hidden while they pass.
-            let told = writeln!(std::io::stderr(), "SKIPPED: tests on a real node ({reason})");
-            drop(told);
+            tell(&format!("SKIPPED: tests on a real node ({reason})"));
             return None;
         }
         Some(RwLock::new(start().await))
     });
     node.await.as_ref()
+}
+
+/// Not by a macro: what tests print is hidden while they pass.
+fn tell(line: &str) {
+    let told = writeln!(std::io::stderr(), "{line}");
+    drop(told);
 }
 
 async fn start() -> Node {

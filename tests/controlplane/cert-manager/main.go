@@ -26,9 +26,11 @@ import (
 	"github.com/cert-manager/cert-manager/pkg/controller/issuers"
 	_ "github.com/cert-manager/cert-manager/pkg/issuer/ca"
 	_ "github.com/cert-manager/cert-manager/pkg/issuer/selfsigned"
+	core "k8s.io/api/core/v1"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/clientcmd"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 )
@@ -91,7 +93,11 @@ func run(ctx context.Context, kubeconfig string) error {
 	if err := certmanager.AddToScheme(scheme.Scheme); err != nil {
 		return err
 	}
-	manager, err := ctrl.NewManager(config, ctrl.Options{Scheme: scheme.Scheme, Metrics: server.Options{BindAddress: "0"}})
+	// The injector is told of Secrets by their metadata, and reads them afterwards: from the server, as in cert-manager's own
+	// command. A cache of them would be behind, and what was injected then stays.
+	read := client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&core.Secret{}}}}
+	managed := ctrl.Options{Scheme: scheme.Scheme, Metrics: server.Options{BindAddress: "0"}, Client: read}
+	manager, err := ctrl.NewManager(config, managed)
 	if err != nil {
 		return err
 	}

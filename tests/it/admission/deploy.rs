@@ -10,6 +10,7 @@ use stagger::admission::kinds::KINDS;
 use stagger::admission::live::sources;
 use stagger::admission::policy::{MUTATING, NAMESPACE, POLICIES, SERVICE, VALIDATING, policy};
 use stagger::admission::{Trusted, tls::issue};
+use stagger::controller::acknowledged::replicas::PORT;
 use stagger::controller::kinds;
 use stagger::scenario::{Input, Limits, read};
 
@@ -128,6 +129,27 @@ fn the_controller_may_read_exactly_what_it_watches_and_write_on_what_it_lets_go_
     ];
     let others = others.map(|(group, plural)| named(group, plural));
     assert_eq!(written, queued.chain(stamped).chain(others).collect());
+}
+
+#[test]
+fn the_controller_finds_and_reaches_where_the_webhook_tells_which_plans_it_knows() {
+    let (webhook, controller) =
+        (objects("components/webhook/webhook.yaml"), objects("components/controller/controller.yaml"));
+    let of = |all: &[Value], kind: &str| all.iter().find(|object| object["kind"] == kind).unwrap().clone();
+    let named = |ports: &Value| {
+        let mut ports = ports.as_array().unwrap().iter();
+        ports.find(|port| port["name"] == PORT).unwrap().clone()
+    };
+    let service = of(&webhook, "Service");
+    assert_eq!(service["metadata"]["name"], SERVICE);
+    assert_eq!(named(&service["spec"]["ports"])["targetPort"], PORT);
+    let pod = &of(&webhook, "Deployment")["spec"]["template"];
+    let port = named(&pod["spec"]["containers"][0]["ports"])["containerPort"].clone();
+    let name = &pod["metadata"]["labels"]["app.kubernetes.io/name"];
+    let way =
+        json!({"to": [{"podSelector": {"matchLabels": {"app.kubernetes.io/name": name}}}], "ports": [{"port": port}]});
+    let egress = of(&controller, "NetworkPolicy")["spec"]["egress"].clone();
+    assert!(egress.as_array().unwrap().contains(&way), "{egress}");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The controller without a cluster: its decisions on a Kueue of a few lines that admits what fits, first come, first served.
 
+mod acknowledged;
 mod changes;
 mod day;
 mod fake;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use stagger::api::status::{CapacityPlanStatus, ConditionStatus};
+use stagger::controller::acknowledged::told::{PlanVersion, Webhook};
 use stagger::controller::gates::Gates;
 use stagger::controller::overlap::told;
 use stagger::controller::plan_status::{Standing, plan_status};
@@ -86,6 +87,8 @@ fn it_is_a_condition_of_the_plan_beside_how_work_is_held() {
             held: 0,
             ungated: &[],
             gates,
+            version: &PlanVersion::default(),
+            webhook: &Webhook::Unasked,
             overlap,
             stale: false,
             before: &before,

@@ -158,12 +158,17 @@ fn a_flood_is_stamped_piece_by_piece_and_what_was_refused_rests() {
 }
 
 fn told(tenant: &str, found: &Found, given: Option<&Given>) -> (ConditionStatus, String, String) {
+    told_where(true, tenant, found, given)
+}
+
+fn told_where(wanted: bool, tenant: &str, found: &Found, given: Option<&Given>) -> (ConditionStatus, String, String) {
     let tenancy = Tenancy::of(&rows());
     let (left, _) = left(found, &tenancy);
     let status = tenant_status(Standing {
         now: NOW,
         generation: Some(1),
         claims: &tenancy.claims(tenant),
+        wanted,
         left: left.get(tenant),
         given,
         unread: found.unread(),
@@ -191,6 +196,17 @@ fn what_nobody_can_tell_is_told_to_each_that_it_may_be_with_names_and_what_to_do
             "without a stamp, for none was written as it was made: Pod shared/a, Pod shared/b, Pod shared/c and 1 more; \
              several GpuTenants share its namespace, and who made it is not known any more: delete it and create it anew"
         );
+    }
+}
+
+#[test]
+fn who_took_the_webhook_away_is_told_that_nothing_is_stamped_and_what_that_leaves() {
+    let (some, none) = (found(&[("Pod", "evals", "a", 5, json!({}))]), found(&[]));
+    let absent = "neither the webhook configuration 00-stagger nor the policy stagger-stamp is there, so that nothing is \
+                  stamped, now or later; without a stamp: ";
+    for (found, left) in [(&some, "Pod evals/a"), (&none, "nothing yet")] {
+        let told = told_where(false, "nlp", found, None);
+        assert_eq!(told, (ConditionStatus::Unknown, "NotWanted".to_owned(), format!("{absent}{left}")));
     }
 }
 

@@ -9,7 +9,7 @@ use stagger::admission::live::{learn, sources};
 use stagger::admission::server::Webhook;
 use stagger::admission::tls::Served;
 use stagger::admission::tls::issue;
-use stagger::admission::{Mode, Told, World};
+use stagger::admission::{Known, Mode, Told, World};
 use stagger::cluster::Patience;
 use tokio::sync::mpsc::{self, UnboundedReceiver};
 use tokio::time::{interval, timeout};
@@ -116,6 +116,25 @@ async fn what_is_in_the_cluster_stamps_and_gates_and_what_leaves_it_does_so_no_m
     learning.until("the plan observes", |world| stamped(world) && !gated(world)).await;
     fake.remove(TENANTS, "nlp");
     learning.until("the tenant is gone", |world| !stamped(world)).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn which_generation_of_each_plan_is_known_is_told_by_uid_and_a_plan_that_is_gone_is_not() {
+    let fake = server(&[]).await;
+    let learning = start(&fake).await;
+    let plan = |uid: &str, generation: i64| json!({"metadata": {"name": "main", "uid": uid, "generation": generation}, "spec": {"mode": "Enforce"}});
+    let knows = async |what: &str, uid: &'static str, generation: Option<i64>| {
+        learning.until(what, |world| Known::of(world).generation(uid) == generation).await;
+    };
+    fake.put(PLANS, plan("u-1", 1));
+    knows("the plan", "u-1", Some(1)).await;
+    fake.put(PLANS, plan("u-1", 2));
+    knows("its next generation", "u-1", Some(2)).await;
+    fake.remove(PLANS, "main");
+    fake.put(PLANS, plan("u-2", 1));
+    knows("another plan of that name", "u-2", Some(1)).await;
+    let told = Known::of(&learning.webhook.world().unwrap()).write();
+    assert_eq!(String::from_utf8(told).unwrap(), r#"{"version":1,"capacityPlans":{"u-2":1}}"#);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -53,9 +53,11 @@ async fn with_cold_caches_nothing_is_answered_and_it_is_not_ready() {
     let running = start().await;
     assert_eq!(running.post(review().as_bytes()).await.0, 503);
     assert_eq!(running.probe("/readyz").await.0, 503);
+    assert_eq!(running.probe("/plans").await.0, 503);
     assert_eq!(running.probe("/healthz").await.0, 200);
     running.webhook.learn(cluster(Mode::Observe));
     assert_eq!(running.probe("/readyz").await.0, 200);
+    assert_eq!(running.probe("/plans").await, (200, r#"{"version":1,"capacityPlans":{}}"#.to_owned()));
 }
 
 #[tokio::test(flavor = "multi_thread")]
