@@ -88,7 +88,15 @@ pub fn project(object: DynamicObject, api: &ApiResource, clock: &Clock) -> Manif
             prune(content, clock, 0);
         }
     }
-    Manifest { api_version: api.api_version.clone(), kind: api.kind.clone(), namespace, name, value, origin: None }
+    Manifest {
+        api_version: api.api_version.clone(),
+        kind: api.kind.clone(),
+        namespace,
+        name,
+        value,
+        shared: Box::default(),
+        origin: None,
+    }
 }
 
 fn prune(value: &mut Value, clock: &Clock, depth: usize) {

@@ -48,6 +48,7 @@ pub fn row(value: Value) -> Manifest {
         namespace: text("/metadata/namespace"),
         name: text("/metadata/name"),
         value,
+        shared: Box::default(),
         origin: None,
     }
 }
