@@ -3,7 +3,7 @@
 //! `plan_loop` is the way in: the watches (`watch`, `kinds`, `project`, `rows`, `alike`, `packed`) fill compact rows; each
 //! turn puts them together with the same `kueue::assemble` as the command line, asks `scope` whether there must be a new plan
 //! and why (`changes`), has it made beside the loop (`planning`), decides (`turn`, with `kueue::release`) and writes
-//! (`acts`, `stored`, `events`).
+//! (`acts`, `stored`, `events`). While no row changes, `quiet` says until when all of that would come to nothing.
 //! `stamps` goes on beside it. `slo_status` and `plan_status` are what people are told.
 //! `watchdog` is a process of its own that lets work go when nobody leads.
 //!
@@ -28,6 +28,7 @@ pub mod plan_status;
 pub mod planning;
 pub mod probes;
 pub mod project;
+pub mod quiet;
 pub mod reservations;
 pub mod rows;
 pub mod scope;
