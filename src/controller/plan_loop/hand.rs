@@ -20,11 +20,15 @@ use crate::kueue::release::Order;
 use crate::names::WorkloadKey;
 
 /// Orders in it at most. Quota that is taken away is looked at before the next ones.
-pub(super) const FULL: usize = 512;
+const FULL: usize = 512;
 /// From here on there is time to decide the next ones before it has none.
 const LOW: usize = FULL / 2;
 /// A watch that has not shown a write for so long is not waited for.
 const SHOWN_WITHIN: Duration = Duration::from_secs(10);
+/// What came too late is decided again once the watch has had a moment.
+const CHANGED_AGAIN: Duration = Duration::from_millis(100);
+/// What was refused or not answered is not tried all the time.
+const FAILED_AGAIN: Duration = Duration::from_secs(2);
 
 /// An order on its way.
 struct Going {
@@ -36,64 +40,37 @@ struct Going {
 /// The orders of one tenure that the watch has not shown yet.
 pub(super) struct Hand {
     going: BTreeMap<WorkloadKey, Going>,
+    /// What did not go, and from when on it may be tried again.
+    again: BTreeMap<WorkloadKey, Instant>,
     orders: UnboundedSender<Order>,
     answers: UnboundedReceiver<(Order, Ended)>,
-    open: Open,
+    /// Orders that are not carried out yet.
+    open: Arc<AtomicUsize>,
     /// Ends with the hand.
     _writer: JoinSet<()>,
 }
 
-/// How many are not carried out yet, and a call when they become few.
-#[derive(Clone, Default)]
-pub(super) struct Open {
-    count: Arc<AtomicUsize>,
-    few: Arc<Notify>,
-}
-
-impl Open {
-    pub(super) fn count(&self) -> usize {
-        self.count.load(Ordering::Acquire)
-    }
-
-    /// Whether more can wait until these are fewer.
-    pub(super) fn is_many(&self) -> bool {
-        self.count() > LOW
-    }
-
-    /// When so few are left that the next ones are wanted, or none.
-    pub(super) async fn few(&self) {
-        self.few.notified().await;
-    }
-
-    fn add(&self) {
-        self.count.fetch_add(1, Ordering::AcqRel);
-    }
-
-    fn end(&self, well: bool) {
-        let left = self.count.fetch_sub(1, Ordering::AcqRel) - 1;
-        if left == 0 || left == LOW || !well {
-            self.few.notify_one();
-        }
-    }
-}
-
 impl Hand {
-    pub(super) fn new(cluster: &Cluster, fence: &Fence, open: Open) -> Self {
+    /// Calls `few` when so few are left that the next ones are wanted, or none.
+    pub(super) fn new(cluster: &Cluster, fence: &Fence, few: Arc<Notify>) -> Self {
         let (orders, given) = mpsc::unbounded();
         let (answer, answers) = mpsc::unbounded();
         let ended = acts::release_each(cluster.clone(), given, fence.clone());
-        open.count.store(0, Ordering::Release);
-        let (counted, mut writer) = (open.clone(), JoinSet::new());
+        let open = Arc::new(AtomicUsize::new(0));
+        let (counted, mut writer) = (Arc::clone(&open), JoinSet::new());
         writer.spawn(async move {
             let mut ended = std::pin::pin!(ended);
-            while let Some((order, ended)) = ended.next().await {
-                let well = ended == Ended::Done;
+            while let Some(ended) = ended.next().await {
                 // Who does not listen any more does not lead any more.
-                drop(answer.unbounded_send((order, ended)));
-                counted.end(well);
+                drop(answer.unbounded_send(ended));
+                let left = counted.fetch_sub(1, Ordering::AcqRel) - 1;
+                if left == 0 || left == LOW {
+                    few.notify_one();
+                }
             }
         });
-        Self { going: BTreeMap::new(), orders, answers, open, _writer: writer }
+        let (going, again) = (BTreeMap::new(), BTreeMap::new());
+        Self { going, again, orders, answers, open, _writer: writer }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -105,9 +82,19 @@ impl Hand {
         self.going.values().filter_map(|going| going.done).any(|done| done.elapsed() >= SHOWN_WITHIN)
     }
 
+    /// Orders that are not carried out yet.
+    pub(super) fn count(&self) -> usize {
+        self.open.load(Ordering::Acquire)
+    }
+
+    /// Whether more can wait until these are fewer.
+    pub(super) fn is_many(&self) -> bool {
+        self.count() > LOW
+    }
+
     /// Orders that it would still take.
     pub(super) fn room(&self) -> usize {
-        FULL.saturating_sub(self.open.count())
+        FULL.saturating_sub(self.count())
     }
 
     /// Work whose order is not carried out yet.
@@ -117,8 +104,12 @@ impl Hand {
 
     /// Takes orders; from now on they count as carried out.
     pub(super) fn take(&mut self, orders: Vec<Order>, observed: &mut dyn Iterator<Item = &mut Observed>) {
-        for order in orders.into_iter().filter(|order| !self.going.contains_key(&order.key)).collect::<Vec<_>>() {
-            self.open.add();
+        self.again.retain(|_, at| *at > Instant::now());
+        for order in orders {
+            if self.going.contains_key(&order.key) || self.again.contains_key(&order.key) {
+                continue;
+            }
+            self.open.fetch_add(1, Ordering::AcqRel);
             drop(self.orders.unbounded_send(order.clone()));
             self.going.insert(order.key.clone(), Going { order, done: None });
         }
@@ -129,12 +120,20 @@ impl Hand {
     pub(super) fn answers(&mut self) -> Vec<(Order, Ended)> {
         let mut found = Vec::new();
         while let Some(Some((order, ended))) = self.answers.next().now_or_never() {
-            if ended == Ended::Done {
-                if let Some(going) = self.going.get_mut(&order.key) {
-                    going.done = Some(Instant::now());
+            let now = Instant::now();
+            let again = match &ended {
+                Ended::Done => {
+                    if let Some(going) = self.going.get_mut(&order.key) {
+                        going.done = Some(now);
+                    }
+                    None
                 }
-            } else {
+                Ended::Changed | Ended::Fenced => Some(CHANGED_AGAIN),
+                Ended::Failed(_) => Some(FAILED_AGAIN),
+            };
+            if let Some(again) = again {
                 self.going.remove(&order.key);
+                self.again.insert(order.key.clone(), now + again);
             }
             found.push((order, ended));
         }

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kube::runtime::events::{Recorder, Reporter};
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
 
@@ -57,7 +57,7 @@ const TOLD_FRESH: Seconds = Seconds(10);
 /// A turn that thought for long is followed by a pause of four times that: a fifth of a core at most.
 const PAUSE: u32 = 4;
 
-use hand::{Hand, Open};
+use hand::Hand;
 
 /// A CapacityPlan as it was read.
 struct Plan {
@@ -95,7 +95,8 @@ pub struct Loop {
     since: Timestamp,
     /// What is being let go.
     hand: Option<Hand>,
-    open: Open,
+    /// Called when little is left of that.
+    few: Arc<Notify>,
     /// What was let go and has no event yet.
     events: Vec<Order>,
     recorder: Recorder,
@@ -134,7 +135,7 @@ impl Loop {
             epoch: None,
             since,
             hand: None,
-            open: Open::default(),
+            few: Arc::default(),
             events: Vec::new(),
             recorder,
             learnt: Learnt::default(),
@@ -159,13 +160,13 @@ impl Loop {
                 _ = ends.wait_for(|ends| *ends) => return,
                 changed = changes.changed() => {
                     if changed.is_err() { return; }
-                    let many = self.open.is_many();
+                    let many = self.is_busy();
                     tokio::select! {
                         () = sleep(if many { GATHER_MANY } else { GATHER }) => {}
-                        () = self.open.few(), if many => {}
+                        () = self.few.notified(), if many => {}
                     }
                 }
-                () = self.open.few() => {}
+                () = self.few.notified() => {}
                 _ = tenure.changed() => {}
                 Some(done) = self.planning.join_next() => self.take(done),
                 Some(Ok(answer)) = self.asking.join_next() => self.learn_of_gates(answer),
@@ -188,7 +189,7 @@ impl Loop {
                 // takes none. A plan that is done and a start that is due do not wait for that.
                 tokio::select! {
                     Some(done) = self.planning.join_next() => self.take(done),
-                    () = self.open.few() => {}
+                    () = self.few.notified() => {}
                     () = sleep((self.thought * PAUSE).min(next)) => {}
                 }
             }
@@ -209,9 +210,7 @@ impl Loop {
         };
         let (now, mut patience) = (self.settings.clock.now(), self.settings.patience());
         let fence = Fence { leadership: Some(self.leadership.clone()), epoch };
-        if self.take_answers(now) {
-            self.seen.clear();
-        }
+        let late = self.take_answers(now);
         let revision = *self.rows.changes().borrow();
         if self.is_quiet(epoch, revision, now) {
             self.measure_age(now);
@@ -223,7 +222,7 @@ impl Loop {
             self.learn_of_gates(told);
         }
         self.begin(&plans, epoch, now).await;
-        let hand = self.hand.get_or_insert_with(|| Hand::new(&self.cluster, &fence, self.open.clone()));
+        let hand = self.hand.get_or_insert_with(|| Hand::new(&self.cluster, &fence, Arc::clone(&self.few)));
         patience.pace.at_once = patience.pace.at_once.min(hand.room());
         let begun = Instant::now();
         self.look(now);
@@ -241,7 +240,7 @@ impl Loop {
         let labels = self.label_namespaces(&fence).await;
         still &= self.labelled == Some(revision) || self.rows.state(tenant::KIND) != State::Listed;
         self.quiet = if still { self.quiet_from(revision, now, &patience) } else { None };
-        more | again | labels
+        more | again | labels | late
     }
 
     /// Who does not lead keeps nothing: the next tenure begins from what is stored.

@@ -156,7 +156,8 @@ impl Loop {
 
     pub(super) fn measure(&self, turn: &Turn, now: Timestamp) {
         let metrics = &self.health.metrics;
-        metrics.gates_held.set(i64::try_from(turn.gates + self.open.count()).unwrap_or(i64::MAX));
+        let going = self.hand.as_ref().map_or(0, Hand::count);
+        metrics.gates_held.set(i64::try_from(turn.gates + going).unwrap_or(i64::MAX));
         let plans = || self.scopes.values().filter_map(|scope| scope.planned.as_deref()).map(|planned| &planned.plan);
         let of = |verdict: Verdict| plans().flat_map(|plan| &plan.releases).filter(|it| it.verdict == verdict).count();
         metrics.late.set(i64::try_from(of(Verdict::Late)).unwrap_or(i64::MAX));

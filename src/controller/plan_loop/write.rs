@@ -2,6 +2,7 @@
 
 use tokio::time::Instant;
 
+use super::hand::Hand;
 use super::{EVENTS, Loop, Plan, STORE_PAUSE, Stored, WRITES};
 use crate::api::manifest::Manifest;
 use crate::api::tenant;
@@ -24,7 +25,7 @@ impl Loop {
         if let Some(hand) = &mut self.hand {
             hand.take(orders, &mut self.seen.values_mut().flat_map(|(_, seen)| &mut seen.observed));
         }
-        let left = notes.len() > WRITES || slos.len() > WRITES || (put_off > 0 && !self.open.is_many());
+        let left = notes.len() > WRITES || slos.len() > WRITES || (put_off > 0 && !self.is_busy());
         notes.truncate(WRITES);
         for (_, ended) in acts::annotate(&self.cluster, notes, fence).await {
             self.count("note", &ended);
@@ -39,10 +40,15 @@ impl Loop {
         left
     }
 
-    /// Takes up how orders ended; whether one has to be looked at again.
+    /// Whether so much is being let go that more need not be decided yet.
+    pub(super) fn is_busy(&self) -> bool {
+        self.hand.as_ref().is_some_and(Hand::is_many)
+    }
+
+    /// Takes up how orders ended; whether one came too late, and is to be decided again.
     pub(super) fn take_answers(&mut self, now: Timestamp) -> bool {
         let Some(hand) = &mut self.hand else { return false };
-        let (mut again, mut done) = (hand.is_overlooked(), Vec::new());
+        let (mut late, mut done, mut anew) = (false, Vec::new(), hand.is_overlooked());
         for (order, ended) in hand.answers() {
             self.count("release", &ended);
             if ended == Ended::Done {
@@ -51,17 +57,22 @@ impl Loop {
                 tracing::info!(workload = %order.key, cause = order.cause.word(), "let go");
                 done.push(order);
             } else {
-                again = true;
+                anew = true;
+                late |= ended == Ended::Changed;
             }
+        }
+        if anew {
+            // What counted as let go does not.
+            self.seen.clear();
         }
         // Nobody waits for what is only told, and it does not stand in the way of what is let go.
         done.truncate(EVENTS.saturating_sub(self.events.len()));
         self.events.extend(done);
-        if self.open.count() == 0 && !self.events.is_empty() {
+        if self.hand.as_ref().is_none_or(|hand| hand.count() == 0) && !self.events.is_empty() {
             let (recorder, orders) = (self.recorder.clone(), std::mem::take(&mut self.events));
             tokio::spawn(events::released(recorder, orders, now, self.settings.zone));
         }
-        again
+        late
     }
 
     pub(super) fn count(&self, what: &'static str, ended: &Ended) {
