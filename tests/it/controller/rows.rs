@@ -155,6 +155,28 @@ fn a_row_keeps_what_counts_and_drops_the_rest() {
     assert_eq!(row.at("/status/startTime"), Some(&json!("2026-11-30T12:30:00Z")));
 }
 
+/// A queue counts what waits in it, which changes with every Workload and is known from the Workloads.
+#[test]
+fn what_a_queue_counts_wakes_nobody_and_what_it_has_given_out_does() {
+    let kind = place("ClusterQueue");
+    let queue = |waiting: u32, given: &str| {
+        let given = json!([{"name": "a100", "resources": [{"name": "nvidia.com/gpu", "total": given}]}]);
+        let status =
+            json!({"pendingWorkloads": waiting, "flavorsReservation": given, "conditions": [{"type": "Active"}]});
+        let object = json!({"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ClusterQueue", "metadata": {"name": "batch"},
+                            "spec": {}, "status": status});
+        project(serde_json::from_value(object).expect("an object"), &KINDS[kind].api(0), &Clock::WALL)
+    };
+    let rows = Rows::default();
+    rows.take(kind, Change::Applied(queue(7, "2")));
+    let mut told = rows.changes();
+    told.mark_unchanged();
+    rows.take(kind, Change::Applied(queue(8, "2")));
+    assert!(!told.has_changed().unwrap());
+    rows.take(kind, Change::Applied(queue(8, "4")));
+    assert!(told.has_changed().unwrap());
+}
+
 /// What is shared is where it was, for whoever asks and for whoever puts rows together.
 #[test]
 fn workloads_that_share_what_they_have_in_common_say_what_they_said() {
