@@ -3,12 +3,14 @@
 //! Four things are measured in one run: how fast Kueue admits on its own, how fast gates can go at all and Kueue admits
 //! behind them (a bare loop of patches, without a plan), the same by the controller, and what the controller costs while
 //! thousands wait and nothing happens. Workloads stand alone, without jobs, so that
-//! neither job controllers nor pods are measured. With `pods` as its argument it measures how much memory pods take instead.
+//! neither job controllers nor pods are measured. With `pods` as its argument it measures how much memory pods take instead, with
+//! `looks` what ten thousand Workloads take and how long a turn does.
 
 #![expect(dead_code, unused_imports, reason = "tests use more of the plane than a measurement")]
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 #![expect(clippy::disallowed_methods, reason = "a benchmark looks at the clock")]
 
+mod looks;
 #[path = "../../tests/cluster/person.rs"]
 mod person;
 #[path = "../../tests/cluster/plane/mod.rs"]
@@ -48,6 +50,9 @@ const QUIET: Duration = Duration::from_secs(15);
 fn main() {
     if std::env::args().any(|argument| argument == "pods") {
         return pods::measure();
+    }
+    if std::env::args().any(|argument| argument == "looks") {
+        return looks::measure();
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime can be made");
     runtime.block_on(async {

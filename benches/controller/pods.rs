@@ -54,18 +54,19 @@ fn pod(number: usize) -> Value {
     let mounts = json!([{"name": "data", "mountPath": "/data"}, {"name": "token", "mountPath": "/var/run/secrets"}]);
     let (group, template) = (number / MEMBERS, number / MEMBERS % TEMPLATES);
     let (begin, rest) = unlike(number);
+    // What it has from its template it shares with its group.
     let (owner, owner_rest) = unlike(PODS + group);
     let (gpus, memory) = ((1 + template % 8).to_string(), format!("{}Gi", 16 * (1 + template % 5)));
     let resources = json!({"requests": {"nvidia.com/gpu": gpus, "cpu": "8", "memory": memory}, "limits": {"nvidia.com/gpu": gpus, "memory": memory}});
     let second = |at: usize| format!("2026-11-{:02}T{:02}:{:02}:{:02}Z", 1 + at % 30, at % 24, at / 7 % 60, at % 60);
     let mut labels = json!({"kueue.x-k8s.io/queue-name": format!("queue-{}", group % 50), "kueue.x-k8s.io/managed": "true",
-                            "kueue.x-k8s.io/pod-group-name": format!("train-{begin}-{group}"), "app": format!("train-{template}"),
+                            "kueue.x-k8s.io/pod-group-name": format!("train-{owner}-{group}"), "app": format!("train-{template}"),
                             "stagger.dev/tenant": format!("tenant-{}", group % 20), "stagger.dev/tenant-uid": "705ab4f5-6393-11e8-b7cc-42010a800002"});
     // Teams label as they like.
     labels[format!("team.example/part-{}", template % 7)] = json!(group.to_string());
     let mut tolerations = vec![json!({"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"})];
     tolerations.extend(
-        (0..template % 3).map(|at| json!({"key": format!("pool-{at}"), "value": begin, "effect": "NoSchedule"})),
+        (0..template % 3).map(|at| json!({"key": format!("pool-{at}"), "value": owner, "effect": "NoSchedule"})),
     );
     let condition = |kind: &str| json!({"type": kind, "status": "True", "lastProbeTime": null, "lastTransitionTime": "2026-11-30T12:00:07Z"});
     let conditions =

@@ -18,8 +18,10 @@ pub struct Manifest {
     /// Empty for cluster-scoped objects; `default` is filled in by the reader for namespaced ones without it.
     pub namespace: String,
     pub name: String,
-    /// The whole object.
+    /// The whole object, but for what is `shared`.
     pub value: Value,
+    /// Parts that many objects have in common, each with its JSON pointer: kept once for all of them.
+    pub shared: Box<[(&'static str, Arc<Value>)]>,
     /// Where it was written; `None` from a cluster.
     pub origin: Option<Arc<Origin>>,
 }
@@ -85,26 +87,44 @@ impl Manifest {
     /// The value at a JSON pointer.
     #[must_use]
     pub fn at(&self, pointer: &str) -> Option<&Value> {
+        for (place, part) in &self.shared {
+            if let Some(rest) = pointer.strip_prefix(place).filter(|rest| rest.is_empty() || rest.starts_with('/')) {
+                return part.pointer(rest);
+            }
+        }
         self.value.pointer(pointer)
+    }
+
+    /// The object with everything that it shares.
+    #[must_use]
+    pub fn whole(&self) -> Value {
+        let mut value = self.value.clone();
+        for (place, part) in &self.shared {
+            let (parent, member) = place.rsplit_once('/').unwrap_or(("", place));
+            if let Some(members) = value.pointer_mut(parent).and_then(Value::as_object_mut) {
+                members.insert(member.to_owned(), Value::clone(part));
+            }
+        }
+        value
     }
 
     #[must_use]
     pub fn label(&self, key: &str) -> Option<&str> {
-        self.value.get("metadata")?.get("labels")?.get(key)?.as_str()
+        self.at("/metadata/labels")?.get(key)?.as_str()
     }
 
     #[must_use]
     pub fn annotation(&self, key: &str) -> Option<&str> {
-        self.value.get("metadata")?.get("annotations")?.get(key)?.as_str()
+        self.at("/metadata/annotations")?.get(key)?.as_str()
     }
 
-    /// Decodes the part at `pointer` (``: the whole object).
+    /// Decodes the part at `pointer` (``: the whole object, where nothing of it is shared).
     ///
     /// # Errors
     /// `SG003` at the field that has the wrong shape.
     pub fn decode<T: DeserializeOwned>(&self, pointer: &str) -> Result<T, Finding> {
         let missing = Value::Null;
-        let value = self.value.pointer(pointer).unwrap_or(&missing);
+        let value = self.at(pointer).unwrap_or(&missing);
         serde_path_to_error::deserialize(value).map_err(|error| {
             let field = format!("{pointer}{}", json_pointer(error.path()));
             let shown = field.trim_start_matches('/').replace('/', ".");

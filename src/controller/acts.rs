@@ -3,7 +3,7 @@
 //! Before every write the lease is asked at that very moment: who has been paused and no longer leads writes nothing.
 //! Objects are never decoded and written back; a patch names the fields it changes.
 
-use futures::{StreamExt, stream};
+use futures::{Stream, StreamExt, stream};
 use kube::Api;
 use kube::api::{DynamicObject, Patch, PatchParams};
 use kube::core::ApiResource;
@@ -59,19 +59,31 @@ impl Ended {
     }
 }
 
-/// Carries out orders, the first ones first; several at once, and none waits for the answer to one before it.
+/// Carries out orders, the first ones first.
 pub async fn release(cluster: &Cluster, orders: Vec<Order>, fence: &Fence) -> Vec<(Order, Ended)> {
-    let one = |order: Order| async move {
-        let mut ended = Ended::Done;
-        for target in &order.targets {
-            match let_go(cluster, target, order.told.as_ref(), fence).await {
-                Ended::Done => {}
-                other => ended = other,
+    release_each(cluster.clone(), stream::iter(orders), fence.clone()).collect().await
+}
+
+/// Carries out orders as they come; several at once, and none waits for the answer to one before it.
+pub fn release_each(
+    cluster: Cluster,
+    orders: impl Stream<Item = Order>,
+    fence: Fence,
+) -> impl Stream<Item = (Order, Ended)> {
+    let one = move |order: Order| {
+        let (cluster, fence) = (cluster.clone(), fence.clone());
+        async move {
+            let mut ended = Ended::Done;
+            for target in &order.targets {
+                match let_go(&cluster, target, order.told.as_ref(), &fence).await {
+                    Ended::Done => {}
+                    other => ended = other,
+                }
             }
+            (order, ended)
         }
-        (order, ended)
     };
-    stream::iter(orders.into_iter().map(one)).buffer_unordered(AT_ONCE).collect().await
+    orders.map(one).buffer_unordered(AT_ONCE)
 }
 
 /// Takes our hold off one object, and writes the start that it is let go for.

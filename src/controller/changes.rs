@@ -138,15 +138,8 @@ pub fn between(before: &Snapshot, after: &Snapshot, matters: &Matters<'_>) -> Ve
     if before.windows != after.windows || before.prices != after.prices || before.currency != after.currency {
         tell(ChangeKind::Calendar, String::new());
     }
-    let running = |snapshot: &Snapshot| -> BTreeMap<WorkloadKey, Running> {
-        let ours = snapshot.running.iter().filter(|it| matters(snapshot, it.queue));
-        ours.map(|it| (it.key.clone(), it.clone())).collect()
-    };
-    let waiting = |snapshot: &Snapshot| -> BTreeMap<WorkloadKey, Workload> {
-        let ours = snapshot.workloads.iter().filter(|it| matters(snapshot, it.queue));
-        ours.map(|it| (it.key.clone(), it.clone())).collect()
-    };
-    let (ran, runs, waited, waits) = (running(before), running(after), waiting(before), waiting(after));
+    let (ran, runs) = (running(before, matters), running(after, matters));
+    let (waited, waits) = (waiting(before, matters), waiting(after, matters));
     for (key, was) in &ran {
         match (runs.get(key), waits.contains_key(key)) {
             (Some(is), _) if (&is.uses, is.end_p50, is.end_p90) != (&was.uses, was.end_p50, was.end_p90) => {
@@ -157,7 +150,7 @@ pub fn between(before: &Snapshot, after: &Snapshot, matters: &Matters<'_>) -> Ve
             (None, false) => tell(ChangeKind::Ended, key.to_string()),
         }
     }
-    for key in runs.keys().filter(|key| !ran.contains_key(*key)) {
+    for key in runs.keys().filter(|key| !ran.contains_key(**key)) {
         let kind = if waited.contains_key(key) { ChangeKind::Started } else { ChangeKind::AdHoc };
         tell(kind, key.to_string());
     }
@@ -170,12 +163,22 @@ pub fn between(before: &Snapshot, after: &Snapshot, matters: &Matters<'_>) -> Ve
             None => {}
         }
     }
-    for key in waits.keys().filter(|key| !waited.contains_key(*key) && !ran.contains_key(*key)) {
+    for key in waits.keys().filter(|key| !waited.contains_key(**key) && !ran.contains_key(**key)) {
         tell(ChangeKind::Arrived, key.to_string());
     }
     found.sort();
     found.dedup();
     found
+}
+
+fn running<'s>(snapshot: &'s Snapshot, matters: &Matters<'_>) -> BTreeMap<&'s WorkloadKey, &'s Running> {
+    let ours = snapshot.running.iter().filter(|it| matters(snapshot, it.queue));
+    ours.map(|it| (&it.key, it)).collect()
+}
+
+fn waiting<'s>(snapshot: &'s Snapshot, matters: &Matters<'_>) -> BTreeMap<&'s WorkloadKey, &'s Workload> {
+    let ours = snapshot.workloads.iter().filter(|it| matters(snapshot, it.queue));
+    ours.map(|it| (&it.key, it)).collect()
 }
 
 fn nodes(before: &Snapshot, after: &Snapshot, tell: &mut impl FnMut(ChangeKind, String)) {

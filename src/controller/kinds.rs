@@ -30,8 +30,17 @@ pub struct Watched {
     pub label: Option<&'static str>,
     /// Work that Kueue queues: it may carry our gate.
     pub queued: bool,
-    /// There may be very many: rows are kept packed.
-    pub many: bool,
+    pub kept: Kept,
+}
+
+/// How rows are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kept {
+    Whole,
+    /// There may be many, made of a few templates: what they have in common is kept once.
+    Shared,
+    /// There may be very many: only what each has of its own is kept.
+    Packed,
 }
 
 const fn cluster(
@@ -41,7 +50,7 @@ const fn cluster(
     kind: &'static str,
 ) -> Watched {
     let need = Need::WhereInstalled;
-    Watched { group, versions, plural, kind, namespaced: false, need, label: None, queued: false, many: false }
+    Watched { group, versions, plural, kind, namespaced: false, need, label: None, queued: false, kept: Kept::Whole }
 }
 
 const fn spaced(
@@ -70,8 +79,12 @@ const fn labelled(watched: Watched) -> Watched {
     Watched { label: Some(QUEUE_NAME), ..watched }
 }
 
-const fn many(watched: Watched) -> Watched {
-    Watched { many: true, ..watched }
+const fn shared(watched: Watched) -> Watched {
+    Watched { kept: Kept::Shared, ..watched }
+}
+
+const fn packed(watched: Watched) -> Watched {
+    Watched { kept: Kept::Packed, ..watched }
 }
 
 const KUEUE: &str = "kueue.x-k8s.io";
@@ -115,8 +128,8 @@ pub const KINDS: &[Watched] = &[
     labelled(queued("ray.io", V1, "rayservices", "RayService")),
     labelled(queued("sparkoperator.k8s.io", &["v1beta2"], "sparkapplications", "SparkApplication")),
     labelled(queued("workload.codeflare.dev", &["v1beta2"], "appwrappers", "AppWrapper")),
-    many(labelled(queued("", V1, "pods", "Pod"))),
-    always(queued(KUEUE, KUEUE_VERSIONS, "workloads", "Workload")),
+    packed(labelled(queued("", V1, "pods", "Pod"))),
+    shared(always(queued(KUEUE, KUEUE_VERSIONS, "workloads", "Workload"))),
 ];
 
 impl Watched {

@@ -1,9 +1,10 @@
 //! The controller: the plan, honoured by a real Kueue.
 //!
-//! `plan_loop` is the way in: the watches (`watch`, `kinds`, `project`, `rows`, `packed`) fill compact rows; each turn
-//! puts them together with the same `kueue::assemble` as the command line, asks `scope` whether there must be a new plan
+//! `plan_loop` is the way in: the watches (`watch`, `kinds`, `project`, `rows`, `alike`, `packed`) fill compact rows; each
+//! turn puts them together with the same `kueue::assemble` as the command line, asks `scope` whether there must be a new plan
 //! and why (`changes`), has it made beside the loop (`planning`), decides (`turn`, with `kueue::release`) and writes
-//! (`acts`, `stored`, `events`). `stamps` and `acknowledged` go on beside it. `slo_status` and `plan_status` are what people are told.
+//! (`acts`, `stored`, `events`). While no row changes, `quiet` says until when all of that would come to nothing.
+//! `stamps` and `acknowledged` go on beside it. `slo_status` and `plan_status` are what people are told.
 //! `watchdog` is a process of its own that lets work go when nobody leads.
 //!
 //! Deliberately absent: state that only lives here. Whatever is lost with the process is in the stored plan, on the
@@ -12,6 +13,7 @@
 pub mod acknowledged;
 pub mod acts;
 pub mod adherence;
+mod alike;
 pub mod changes;
 pub mod configuration;
 pub mod events;
@@ -27,6 +29,7 @@ pub mod plan_status;
 pub mod planning;
 pub mod probes;
 pub mod project;
+pub mod quiet;
 pub mod reservations;
 pub mod rows;
 pub mod scope;

@@ -90,7 +90,15 @@ impl Packed {
         let value = build(&mut self.like.shape.iter(), &mut leaves);
         let text = |member: &str| value.get(member).and_then(Value::as_str).unwrap_or_default().to_owned();
         let (api_version, kind) = (text("apiVersion"), text("kind"));
-        Manifest { api_version, kind, namespace: namespace.to_owned(), name: name.to_owned(), value, origin: None }
+        Manifest {
+            api_version,
+            kind,
+            namespace: namespace.to_owned(),
+            name: name.to_owned(),
+            value,
+            shared: Box::default(),
+            origin: None,
+        }
     }
 
     /// Whether both say the same. Objects of one shape share a sample for as long as one of them is there.

@@ -49,6 +49,8 @@ const OF_POD_SPEC: [&str; 11] = [
     "tolerations",
     "schedulingGates",
 ];
+/// Of the status of a queue. What else queues, cohorts and flavors say there changes with every Workload and is not read.
+const OF_QUEUE_STATUS: [&str; 1] = ["flavorsReservation"];
 /// kubectl keeps a second copy of the object there.
 const SECOND_COPY: &str = "kubectl.kubernetes.io/last-applied-configuration";
 /// Objects nest a dozen levels deep; what is deeper says nothing about quota.
@@ -79,6 +81,10 @@ pub fn project(object: DynamicObject, api: &ApiResource, clock: &Clock) -> Manif
             }
         }
     }
+    let refers = api.group == "kueue.x-k8s.io" && api.kind != "Workload";
+    if let Some(status) = value.get_mut("status").and_then(Value::as_object_mut).filter(|_| refers) {
+        status.retain(|member, _| OF_QUEUE_STATUS.contains(&member.as_str()));
+    }
     if let Some(annotations) = value.pointer_mut("/metadata/annotations").and_then(Value::as_object_mut) {
         annotations.remove(SECOND_COPY);
     }
@@ -88,7 +94,15 @@ pub fn project(object: DynamicObject, api: &ApiResource, clock: &Clock) -> Manif
             prune(content, clock, 0);
         }
     }
-    Manifest { api_version: api.api_version.clone(), kind: api.kind.clone(), namespace, name, value, origin: None }
+    Manifest {
+        api_version: api.api_version.clone(),
+        kind: api.kind.clone(),
+        namespace,
+        name,
+        value,
+        shared: Box::default(),
+        origin: None,
+    }
 }
 
 fn prune(value: &mut Value, clock: &Clock, depth: usize) {

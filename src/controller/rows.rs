@@ -1,6 +1,7 @@
 //! What is known of the cluster: one compact row per object, filled by the watches, read by the loop.
 //!
-//! Kinds of which there may be very many are kept packed, and unpacked only for who reads them.
+//! Kinds of which there may be many share what they have in common; those of which there may be very many are kept packed,
+//! and unpacked only for who reads them, sharing it then.
 //! A relist replaces a kind's rows only once it is complete, and what disappeared meanwhile is gone with it: a deletion
 //! that no watch told of is noticed there. While a kind cannot be read its last rows stand.
 
@@ -9,7 +10,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use tokio::sync::watch;
 
-use super::kinds::{KINDS, Need, Watched};
+use super::alike::Alike;
+use super::kinds::{KINDS, Kept, Need};
 use super::packed::{Packed, Samples};
 use crate::api::manifest::Manifest;
 
@@ -31,8 +33,16 @@ struct Shelf {
     /// The rows of a relist that is not complete yet.
     coming: Option<BTreeMap<Name, Row>>,
     state: State,
-    /// Where rows are packed: what they have in common.
-    samples: Option<Samples>,
+    kept: Keeping,
+}
+
+/// How rows are kept, with what they have in common.
+#[derive(Debug, Default)]
+enum Keeping {
+    #[default]
+    Whole,
+    Shared(Alike),
+    Packed(Samples),
 }
 
 #[derive(Debug)]
@@ -75,8 +85,12 @@ pub enum Change {
 
 impl Default for Rows {
     fn default() -> Self {
-        let samples = |kind: &Watched| kind.many.then(Samples::default);
-        let shelves = KINDS.iter().map(|kind| Shelf { samples: samples(kind), ..Shelf::default() }).collect();
+        let keeping = |kept: Kept| match kept {
+            Kept::Whole => Keeping::Whole,
+            Kept::Shared => Keeping::Shared(Alike::default()),
+            Kept::Packed => Keeping::Packed(Samples::default()),
+        };
+        let shelves = KINDS.iter().map(|kind| Shelf { kept: keeping(kind.kept), ..Shelf::default() }).collect();
         Self { inner: Arc::new(RwLock::new(shelves)), extra: Arc::default(), revision: watch::Sender::new(0) }
     }
 }
@@ -175,21 +189,30 @@ impl Shelf {
     }
 
     fn unpacked(&self) -> Vec<Manifest> {
-        if self.samples.is_none() {
+        if !matches!(self.kept, Keeping::Packed(_)) {
             return Vec::new();
         }
+        let mut alike = Alike::default();
         let one = |((namespace, name), row): (&Name, &Row)| match row {
             Row::Whole(_) => None,
-            Row::Packed(packed) => Some(packed.unpack(namespace, name)),
+            Row::Packed(packed) => {
+                let mut row = packed.unpack(namespace, name);
+                alike.share(&mut row);
+                Some(row)
+            }
         };
         self.rows.iter().filter_map(one).collect()
     }
 
-    fn row(&mut self, row: Manifest) -> (Name, Row) {
+    fn row(&mut self, mut row: Manifest) -> (Name, Row) {
         let name = (row.namespace.clone(), row.name.clone());
-        let row = match &mut self.samples {
-            Some(samples) => Row::Packed(samples.pack(row)),
-            None => Row::Whole(Box::new(row)),
+        let row = match &mut self.kept {
+            Keeping::Packed(samples) => Row::Packed(samples.pack(row)),
+            Keeping::Shared(alike) => {
+                alike.share(&mut row);
+                Row::Whole(Box::new(row))
+            }
+            Keeping::Whole => Row::Whole(Box::new(row)),
         };
         (name, row)
     }
@@ -236,7 +259,9 @@ impl Shelf {
 impl Row {
     fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::Whole(a), Self::Whole(b)) => a.api_version == b.api_version && a.value == b.value,
+            (Self::Whole(a), Self::Whole(b)) => {
+                a.api_version == b.api_version && a.value == b.value && a.shared == b.shared
+            }
             (Self::Packed(a), Self::Packed(b)) => a.is_same(b),
             (Self::Whole(_), Self::Packed(_)) | (Self::Packed(_), Self::Whole(_)) => false,
         }

@@ -108,13 +108,16 @@ impl Scope {
         some.then(|| self.queues(snapshot).into_iter().map(|id| root(snapshot, id)).collect())
     }
 
-    /// Notes since when things have been as they are.
-    pub fn note(&mut self, observed: &BTreeMap<WorkloadKey, &Observed>, now: Timestamp) {
+    /// Notes since when things have been as they are; what is `going` has not begun to wait for Kueue.
+    pub fn note(&mut self, observed: &BTreeMap<WorkloadKey, &Observed>, going: &BTreeSet<WorkloadKey>, now: Timestamp) {
         let loose = |one: &&Observed| one.standing == Standing::Waiting && one.is_free();
         let loose: BTreeSet<&WorkloadKey> = observed.iter().filter(|(_, one)| loose(one)).map(|(key, _)| key).collect();
         self.loose_since.retain(|key, _| loose.contains(key));
         for key in loose {
-            self.loose_since.entry(key.clone()).or_insert(now);
+            let since = self.loose_since.entry(key.clone()).or_insert(now);
+            if going.contains(key) {
+                *since = now;
+            }
         }
     }
 
@@ -174,7 +177,8 @@ impl Scope {
         found
     }
 
-    fn clock_reasons(
+    /// What the clock brings, whether or not it is time to look at that.
+    pub(super) fn clock_reasons(
         &self,
         planned: &Planned,
         now: Timestamp,

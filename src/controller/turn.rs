@@ -61,6 +61,8 @@ pub struct Sight<'a> {
     pub settings: &'a Settings,
     pub reservations: &'a [Reservation],
     pub slos: &'a [Slo],
+    /// Work that is being let go at this moment; it is observed as if it had been.
+    pub going: &'a BTreeSet<WorkloadKey>,
     /// The CapacityPlans have been listed, so that a queue without one is known to have none.
     pub plans_known: bool,
     /// Since when there has been a loop that could have planned.
@@ -81,13 +83,21 @@ pub struct Turn {
     pub held: BTreeMap<WorkloadKey, String>,
 }
 
+impl Turn {
+    /// Whether nothing is to be written.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.orders.is_empty() && self.notes.is_empty() && self.slos.is_empty() && self.put_off == 0
+    }
+}
+
 /// Whether a scope's plan is too old to go by.
 #[must_use]
-pub fn is_stale(scope: &Scope, sight: &Sight<'_>, patience: &Patience) -> bool {
-    let late = |since: Timestamp| sight.now - since >= patience.stale;
+pub fn is_stale(scope: &Scope, (now, since): (Timestamp, Timestamp), patience: &Patience) -> bool {
+    let late = |since: Timestamp| now - since >= patience.stale;
     match (&scope.planned, &scope.failed) {
         (_, Some((since, _))) => late(*since),
-        (None, None) => late(sight.since),
+        (None, None) => late(since),
         (Some(_), None) => false,
     }
 }
@@ -105,7 +115,7 @@ pub fn decide(seen: &mut [Seen<'_>], sight: &Sight<'_>, patience: &Patience) -> 
     let mut done: BTreeSet<WorkloadKey> = turn.orders.iter().map(|order| order.key.clone()).collect();
     for seen in seen.iter_mut() {
         let observed = by_key(&seen.assembled.observed);
-        seen.scope.note(&observed, sight.now);
+        seen.scope.note(&observed, sight.going, sight.now);
         if seen.scope.enforces() {
             enforce(seen, &observed, sight, patience, &mut done, &mut turn);
         }
@@ -192,7 +202,7 @@ fn forced(
         plan.into_iter().flat_map(|plan| &plan.releases).map(|it| (it.workload.clone(), it.start)).collect();
     let considered: BTreeSet<&WorkloadKey> =
         scope.planned.iter().flat_map(|it| &it.basis.workloads).map(|workload| &workload.key).collect();
-    let stale = is_stale(scope, sight, patience);
+    let stale = is_stale(scope, (sight.now, sight.since), patience);
     let mut promised: BTreeMap<WorkloadKey, Timestamp> =
         observed.iter().filter_map(|(key, one)| Some((key.clone(), one.planned_start()?))).collect();
     promised.extend(scope.inherited.iter().map(|it| (it.key.clone(), it.start)));

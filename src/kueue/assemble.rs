@@ -73,6 +73,7 @@ pub fn assemble<'a>(manifests: impl IntoIterator<Item = &'a Manifest>, given: &G
         promises,
         tenants: Tenants::of(&catalog),
         reach: Reach::new(&queues, &windows, given.may_grow),
+        members: observed::members(&catalog.queued),
         without_runtime: Vec::new(),
         told_without_runtime: BTreeSet::new(),
     };

@@ -10,6 +10,7 @@ use super::codes;
 use super::findings::{Findings, reference_severity};
 use super::given::Frame;
 use super::matching::Promises;
+use super::observed::Members;
 use super::podsets::{Progress, Submission};
 use super::promise::Promise;
 use super::queues::Queues;
@@ -57,6 +58,8 @@ pub struct Ground<'g, 'a> {
     pub promises: Promises<'a>,
     pub tenants: Tenants<'a>,
     pub reach: Reach,
+    /// The pods of each group.
+    pub members: Members<'a>,
     /// Workloads whose runtime nobody declares and that no WorkloadSLO speaks for.
     pub without_runtime: Vec<String>,
     /// WorkloadSLOs without a runtime, told of once each.

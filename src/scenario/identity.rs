@@ -29,6 +29,7 @@ pub fn identify(value: Value, origin: Arc<Origin>) -> Identified {
         namespace: String::new(),
         name: String::new(),
         value,
+        shared: Box::default(),
         origin: Some(origin),
     };
     let mut findings = Vec::new();

@@ -5,6 +5,7 @@
 
 mod admission;
 mod agreement;
+mod needed;
 mod person;
 mod plane;
 mod rights;

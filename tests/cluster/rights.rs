@@ -1,5 +1,5 @@
 //! Least privilege: controller and webhook do their whole work under the accounts that are shipped, and use every right of
-//! them. A right that is used cannot be taken away; one that is not has no business there.
+//! them. A right that is used cannot be taken away, which `needed` tries one by one; one that is not has no business there.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -13,20 +13,21 @@ use stagger::units::Timestamp;
 
 use crate::admission::{GATE, GATES, GPU, KUEUE, QUEUE};
 use crate::crds;
+use crate::needed::needed;
 use crate::person::{Person, documents};
 use crate::plane::{Part, Plane, port};
 use crate::shared::on_own_plane;
 use crate::wait::{http, until};
 
-const SYSTEM: &str = "stagger-system";
+pub const SYSTEM: &str = "stagger-system";
 const NAMESPACE: &str = "rights";
 
 const ADMISSION: &str = "admissionregistration.k8s.io";
 
 /// API group, resource with its subresource, verb.
-type Right = (String, String, String);
+pub type Right = (String, String, String);
 
-fn strings<'a>(rule: &'a Value, field: &str) -> impl Iterator<Item = String> + use<'a> {
+pub fn strings<'a>(rule: &'a Value, field: &str) -> impl Iterator<Item = String> + use<'a> {
     rule[field].as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned)
 }
 
@@ -44,17 +45,34 @@ fn shipped(rules: &[Value]) -> BTreeSet<Right> {
     rights
 }
 
+/// A request: the right that it took, and the namespace and the name that it was about.
+pub type Request = (Right, String, String);
+
+/// The request of an entry of the audit log.
+fn request(event: &Value) -> Request {
+    let text = |pointer: &str| event.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let mut resource = text("/objectRef/resource");
+    if !text("/objectRef/subresource").is_empty() {
+        resource = format!("{resource}/{}", text("/objectRef/subresource"));
+    }
+    let right = (text("/objectRef/apiGroup"), resource, text("/verb"));
+    (right, text("/objectRef/namespace"), text("/objectRef/name"))
+}
+
+/// What an account has been given, request by request.
+pub fn requests(plane: &Plane, account: &str) -> BTreeSet<Request> {
+    let account = format!("system:serviceaccount:{SYSTEM}:{account}");
+    let audit = plane.audit();
+    let own = audit.iter().filter(|event| event["user"]["username"] == account.as_str());
+    own.filter(|event| event["responseStatus"]["code"] != 403).map(request).collect()
+}
+
 /// What an account has asked for: what it was given, and what it was refused.
 fn asked(plane: &Plane, account: &str) -> (BTreeSet<Right>, BTreeSet<Right>) {
     let (mut given, mut refused) = (BTreeSet::new(), BTreeSet::new());
     let account = format!("system:serviceaccount:{SYSTEM}:{account}");
     for event in plane.audit().iter().filter(|event| event["user"]["username"] == account.as_str()) {
-        let text = |pointer: &str| event.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
-        let mut resource = text("/objectRef/resource");
-        if !text("/objectRef/subresource").is_empty() {
-            resource = format!("{resource}/{}", text("/objectRef/subresource"));
-        }
-        let right = (text("/objectRef/apiGroup"), resource, text("/verb"));
+        let (right, ..) = request(event);
         match event["responseStatus"]["code"].as_u64() {
             Some(403) => drop(refused.insert(right)),
             _ if right.1.is_empty() => {}
@@ -132,6 +150,7 @@ async fn used(plane: &Plane, name: &str, rules: &[Value]) {
     let (given, _) = asked(plane, name);
     let beyond: Vec<&Right> = given.difference(&shipped).collect();
     assert!(beyond.is_empty(), "{name} has rights from elsewhere: {beyond:?}");
+    needed(plane, name, rules).await;
 }
 
 fn program() -> &'static Path {

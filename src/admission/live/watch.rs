@@ -85,6 +85,7 @@ fn put<K: ResourceExt + Serialize>(mut object: K, found: &ApiResource) -> Change
         namespace: namespace.clone(),
         name: name.clone(),
         value,
+        shared: Box::default(),
         origin: None,
     };
     match row(&manifest) {

@@ -4,6 +4,8 @@
 //! write asks for the lease once more. Planning goes on beside the loop, so that what is due never waits for it; whatever
 //! does not get done in a turn is decided anew in the next.
 
+mod hand;
+mod still;
 mod think;
 mod write;
 
@@ -12,12 +14,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kube::runtime::events::{Recorder, Reporter};
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
 
 use crate::api::capacity_plan::{self, CapacityPlanSpec};
 use crate::api::status::CapacityPlanStatus;
+use crate::api::tenant;
 use crate::cluster::Cluster;
 use crate::cluster::lease::Leadership;
 use crate::controller::acknowledged::told::{PlanVersion, Webhook};
@@ -28,25 +31,34 @@ use crate::controller::gates::{self, Gates};
 use crate::controller::learnt::Learnt;
 use crate::controller::planning::Planned;
 use crate::controller::probes::Health;
-use crate::controller::rows::Rows;
+use crate::controller::rows::{Rows, State};
 use crate::controller::scope::Scope;
 use crate::controller::settings::Settings;
 use crate::controller::{configuration, stored};
 use crate::kueue::Assembled;
+use crate::kueue::release::Order;
 use crate::plan::proposal::Release;
-use crate::units::Timestamp;
+use crate::units::{Seconds, Timestamp};
 
 /// Changes come in bursts: after the first one, this long is waited for the others.
 const GATHER: Duration = Duration::from_millis(150);
+/// While much is being let go, each of it is a change, and nothing more could be let go sooner.
+const GATHER_MANY: Duration = Duration::from_secs(1);
 /// Without any change: so that what only the clock brings is noticed.
 const TICK: Duration = Duration::from_secs(2);
 /// Writes of a kind in one turn; the rest comes with the next, at once.
 const WRITES: usize = 512;
+/// Events that wait until nothing is being let go; of more work at once nobody reads them one by one.
+const EVENTS: usize = 2_048;
 /// A plan is stored again after so many times what storing it took, so that a long one that changes all the time does not
 /// fill the API server. Until then the starts on the work itself are what the next leader finds.
 const STORE_PAUSE: u32 = 10;
+/// What was told counts as told for so long, until the watch brings it back.
+const TOLD_FRESH: Seconds = Seconds(10);
 /// A turn that thought for long is followed by a pause of four times that: a fifth of a core at most.
 const PAUSE: u32 = 4;
+
+use hand::Hand;
 
 /// A CapacityPlan as it was read.
 struct Plan {
@@ -83,6 +95,12 @@ pub struct Loop {
     plan_told: BTreeMap<String, CapacityPlanStatus>,
     epoch: Option<i64>,
     since: Timestamp,
+    /// What is being let go.
+    hand: Option<Hand>,
+    /// Called when little is left of that.
+    few: Arc<Notify>,
+    /// What was let go and has no event yet.
+    events: Vec<Order>,
     recorder: Recorder,
     learnt: Learnt,
     adherence: Adherence,
@@ -96,6 +114,7 @@ pub struct Loop {
     webhook: watch::Receiver<Webhook>,
     /// How long the last turn took without what it waited for.
     thought: Duration,
+    quiet: Option<still::Quiet>,
 }
 
 impl Loop {
@@ -126,6 +145,9 @@ impl Loop {
             plan_told: BTreeMap::new(),
             epoch: None,
             since,
+            hand: None,
+            few: Arc::default(),
+            events: Vec::new(),
             recorder,
             learnt: Learnt::default(),
             adherence: Adherence::default(),
@@ -135,6 +157,7 @@ impl Loop {
             asked: None,
             webhook,
             thought: Duration::ZERO,
+            quiet: None,
         }
     }
 
@@ -149,10 +172,15 @@ impl Loop {
                 _ = ends.wait_for(|ends| *ends) => return,
                 changed = changes.changed() => {
                     if changed.is_err() { return; }
-                    sleep(GATHER).await;
+                    let many = self.is_busy();
+                    tokio::select! {
+                        () = sleep(if many { GATHER_MANY } else { GATHER }) => {}
+                        () = self.few.notified(), if many => {}
+                    }
                 }
+                () = self.few.notified() => {}
                 _ = tenure.changed() => {}
-                Ok(()) = self.webhook.changed() => {}
+                Ok(()) = self.webhook.changed() => self.quiet = None,
                 Some(done) = self.planning.join_next() => self.take(done),
                 Some(Ok(answer)) = self.asking.join_next() => self.learn_of_gates(answer),
                 () = sleep(next) => {}
@@ -174,6 +202,7 @@ impl Loop {
                 // takes none. A plan that is done and a start that is due do not wait for that.
                 tokio::select! {
                     Some(done) = self.planning.join_next() => self.take(done),
+                    () = self.few.notified() => {}
                     () = sleep((self.thought * PAUSE).min(next)) => {}
                 }
             }
@@ -192,27 +221,39 @@ impl Loop {
             self.forget();
             return false;
         };
-        let (now, patience) = (self.settings.clock.now(), self.settings.patience());
+        let (now, mut patience) = (self.settings.clock.now(), self.settings.patience());
         let fence = Fence { leadership: Some(self.leadership.clone()), epoch };
+        let late = self.take_answers(now);
+        let revision = *self.rows.changes().borrow();
+        if self.is_quiet(epoch, revision, now) {
+            self.measure_age(now);
+            return false;
+        }
         // 1. What is there.
         let plans = self.read_plans();
         if let Some(told) = plans.iter().find_map(|plan| Gates::told(&plan.status)).filter(|_| !self.gates.is_known()) {
             self.learn_of_gates(told);
         }
         self.begin(&plans, epoch, now).await;
+        let hand = self.hand.get_or_insert_with(|| Hand::new(&self.cluster, &fence, Arc::clone(&self.few)));
+        patience.pace.at_once = patience.pace.at_once.min(hand.room());
         let begun = Instant::now();
         self.look(now);
         // 2. Plan anew what must be.
-        self.plan(now, &patience);
+        let planned = self.plan(now, &patience);
         // 3. Decide.
         let turn = self.decide(now, &patience);
         self.thought = begun.elapsed();
         let again = self.scopes.values().any(|scope| scope.pinned && scope.failed.is_none());
         // 4. Let go what is due, then write it down, then tell.
+        let mut still = planned && turn.is_empty() && self.hand.as_ref().is_none_or(Hand::is_empty);
         let more = self.act(turn, now, &fence).await;
-        self.store(&fence).await;
-        self.tell_plans(&plans, now, &patience, &fence).await;
-        more | again | self.label_namespaces(&fence).await
+        still &= self.store(&fence).await;
+        still &= self.tell_plans(&plans, now, &patience, &fence).await;
+        let labels = self.label_namespaces(&fence).await;
+        still &= self.labelled == Some(revision) || self.rows.state(tenant::KIND) != State::Listed;
+        self.quiet = if still { self.quiet_from(revision, now, &patience) } else { None };
+        more | again | labels | late
     }
 
     /// Who does not lead keeps nothing: the next tenure begins from what is stored.
@@ -221,7 +262,7 @@ impl Loop {
             tracing::info!("no longer the leader");
         }
         (self.scopes, self.seen, self.stored) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        self.labelled = None;
+        (self.labelled, self.quiet, self.hand) = (None, None, None);
         (self.slo_told, self.plan_told, self.busy) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         self.planning = JoinSet::new();
     }
@@ -295,7 +336,7 @@ impl Loop {
             return;
         }
         tracing::info!(answer = ?answer, "asked whether Kueue reads gates");
-        self.gates = answer;
+        (self.gates, self.quiet) = (answer, None);
         let ignored = self.gates == Gates::Ignored;
         for scope in self.scopes.values_mut() {
             scope.changed |= scope.gates_ignored != ignored;

@@ -1,8 +1,10 @@
 //! What a turn of the loop makes of what it sees: rows put together, plans begun and taken up, the turn decided.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::Loop;
+use super::hand::Hand;
+use super::{Loop, TOLD_FRESH};
 use crate::api::manifest::Manifest;
 use crate::api::{capacity_plan, slo};
 use crate::controller::planning::{self, Planned};
@@ -10,6 +12,7 @@ use crate::controller::rows::State;
 use crate::controller::settings::Patience;
 use crate::controller::turn::{self, Seen, Sight, Slo, Turn};
 use crate::controller::{changes, evicted, reservations};
+use crate::names::WorkloadKey;
 use crate::plan::proposal::Verdict;
 use crate::units::{Seconds, Timestamp};
 
@@ -31,25 +34,35 @@ impl Loop {
                 for kept in kept {
                     self.health.metrics.kept(kept);
                 }
+                // What is being let go is not decided again.
+                if let Some(hand) = &mut self.hand {
+                    hand.look(&mut seen.observed);
+                }
                 self.seen.insert(name.clone(), (revision, seen));
             }
         }
     }
 
-    pub(super) fn plan(&mut self, now: Timestamp, patience: &Patience) {
+    /// Begins what must be planned anew; whether nothing must, and nothing is being planned.
+    pub(super) fn plan(&mut self, now: Timestamp, patience: &Patience) -> bool {
+        let mut still = true;
         for (name, scope) in &mut self.scopes {
             let Some((_, seen)) = self.seen.get(name) else { continue };
+            if self.busy.contains_key(name) {
+                still = false;
+                continue;
+            }
+            if scope.reasons(&seen.snapshot, now, patience).is_empty() {
+                continue;
+            }
+            still = false;
             // After a failure, not at once again; a plan that took long is not made all the time.
             let rest = match (&scope.failed, &scope.planned) {
                 (Some(_), _) => patience.missed,
                 (None, Some(planned)) => self.settings.clock.span(Seconds((planned.millis / 500).min(3).cast_signed())),
                 (None, None) => Seconds::ZERO,
             };
-            let tired = scope.tried.is_some_and(|at| now - at < rest);
-            if self.busy.contains_key(name) || tired {
-                continue;
-            }
-            if scope.reasons(&seen.snapshot, now, patience).is_empty() {
+            if scope.tried.is_some_and(|at| now - at < rest) {
                 continue;
             }
             // Rows may have changed since that look. What is planned and why come from one state of them, so that whatever
@@ -72,10 +85,12 @@ impl Loop {
             let name = name.clone();
             self.planning.spawn(async move { (name, planning::plan(request).await) });
         }
+        still
     }
 
     /// Takes up a plan that is done.
     pub(super) fn take(&mut self, done: Result<(String, Result<Planned, String>), tokio::task::JoinError>) {
+        self.quiet = None;
         let Ok((name, result)) = done else {
             self.busy.clear();
             return;
@@ -110,7 +125,9 @@ impl Loop {
             (slos, given)
         });
         let slos = self.as_told(slos, now);
+        let going: BTreeSet<WorkloadKey> = self.hand.iter().flat_map(Hand::open).cloned().collect();
         let sight = Sight {
+            going: &going,
             now,
             settings: &self.settings,
             reservations: &reservations,
@@ -127,7 +144,7 @@ impl Loop {
 
     /// What was told a moment ago counts as told, until the watch brings it back.
     pub(super) fn as_told(&mut self, mut slos: Vec<Slo>, now: Timestamp) -> Vec<Slo> {
-        let fresh = self.settings.clock.span(Seconds(10));
+        let fresh = self.settings.clock.span(TOLD_FRESH);
         self.slo_told.retain(|_, (at, _)| now - *at < fresh);
         for slo in &mut slos {
             if let Some((_, told)) = self.slo_told.get(&(slo.namespace.clone(), slo.name.clone())) {
@@ -139,7 +156,8 @@ impl Loop {
 
     pub(super) fn measure(&self, turn: &Turn, now: Timestamp) {
         let metrics = &self.health.metrics;
-        metrics.gates_held.set(i64::try_from(turn.gates).unwrap_or(i64::MAX));
+        let going = self.hand.as_ref().map_or(0, Hand::count);
+        metrics.gates_held.set(i64::try_from(turn.gates + going).unwrap_or(i64::MAX));
         let plans = || self.scopes.values().filter_map(|scope| scope.planned.as_deref()).map(|planned| &planned.plan);
         let of = |verdict: Verdict| plans().flat_map(|plan| &plan.releases).filter(|it| it.verdict == verdict).count();
         metrics.late.set(i64::try_from(of(Verdict::Late)).unwrap_or(i64::MAX));
@@ -148,9 +166,7 @@ impl Loop {
         let observed = self.seen.values().next().map_or(&[][..], |(_, seen)| seen.observed.as_slice());
         let often = observed.iter().filter(|one| evicted::is_often(one)).count();
         metrics.evicted_often.set(i64::try_from(often).unwrap_or(i64::MAX));
-        let made = plans().map(|plan| plan.now).min();
-        metrics.plan_made.set(made.map_or(0, |made| made.0));
-        metrics.plan_age.set(made.map_or(0, |made| (now - made).0));
+        self.measure_age(now);
         // One plan without a bound, and nothing is known of all together.
         let gaps: Option<Vec<u64>> = plans().map(|plan| plan.quality.gap_millionths).collect();
         let gap = gaps.and_then(|gaps| i64::try_from(gaps.into_iter().max().unwrap_or(0)).ok());

@@ -2,37 +2,30 @@
 
 use tokio::time::Instant;
 
-use super::{Loop, Plan, STORE_PAUSE, Stored, WRITES};
+use super::hand::Hand;
+use super::{EVENTS, Loop, Plan, STORE_PAUSE, Stored, WRITES};
 use crate::api::manifest::Manifest;
+use crate::api::tenant;
 use crate::cluster::Kind;
 use crate::controller::acts::{self, Ended, Fence};
 use crate::controller::plan_status::{Standing, plan_status};
 use crate::controller::rows::State;
 use crate::controller::settings::Patience;
-use crate::controller::turn::{self, Sight, Turn};
+use crate::controller::turn::{self, Turn};
 use crate::controller::{events, overlap, stored, tenants};
 use crate::kueue::observed::Observed;
 use crate::names::{QueueName, WorkloadKey};
 use crate::units::Timestamp;
 
 impl Loop {
-    /// Writes, in the order in which it matters; whether something is left.
+    /// Gives orders to the hand, then writes what is only told, in the order in which it matters; whether something is left
+    /// that can be done at once.
     pub(super) async fn act(&mut self, turn: Turn, now: Timestamp, fence: &Fence) -> bool {
         let Turn { orders, mut notes, mut slos, put_off, .. } = turn;
-        let mut left = notes.len() > WRITES || slos.len() > WRITES || put_off > 0;
-        let mut done = Vec::new();
-        for (order, ended) in acts::release(&self.cluster, orders, fence).await {
-            left |= ended == Ended::Changed;
-            self.count("release", &ended);
-            if ended == Ended::Done {
-                let metrics = &self.health.metrics;
-                metrics.count(&metrics.releases, "cause", order.cause.word());
-                tracing::info!(workload = %order.key, cause = order.cause.word(), "let go");
-                done.push(order);
-            }
+        if let Some(hand) = &mut self.hand {
+            hand.take(orders, &mut self.seen.values_mut().flat_map(|(_, seen)| &mut seen.observed));
         }
-        // Nobody waits for what is only told.
-        tokio::spawn(events::released(self.recorder.clone(), done, now, self.settings.zone));
+        let left = notes.len() > WRITES || slos.len() > WRITES || (put_off > 0 && !self.is_busy());
         notes.truncate(WRITES);
         for (_, ended) in acts::annotate(&self.cluster, notes, fence).await {
             self.count("note", &ended);
@@ -45,6 +38,41 @@ impl Loop {
             }
         }
         left
+    }
+
+    /// Whether so much is being let go that more need not be decided yet.
+    pub(super) fn is_busy(&self) -> bool {
+        self.hand.as_ref().is_some_and(Hand::is_many)
+    }
+
+    /// Takes up how orders ended; whether one came too late, and is to be decided again.
+    pub(super) fn take_answers(&mut self, now: Timestamp) -> bool {
+        let Some(hand) = &mut self.hand else { return false };
+        let (mut late, mut done, mut anew) = (false, Vec::new(), hand.is_overlooked());
+        for (order, ended) in hand.answers() {
+            self.count("release", &ended);
+            if ended == Ended::Done {
+                let metrics = &self.health.metrics;
+                metrics.count(&metrics.releases, "cause", order.cause.word());
+                tracing::info!(workload = %order.key, cause = order.cause.word(), "let go");
+                done.push(order);
+            } else {
+                anew = true;
+                late |= ended == Ended::Changed;
+            }
+        }
+        if anew {
+            // What counted as let go does not.
+            self.seen.clear();
+        }
+        // Nobody waits for what is only told, and it does not stand in the way of what is let go.
+        done.truncate(EVENTS.saturating_sub(self.events.len()));
+        self.events.extend(done);
+        if self.hand.as_ref().is_none_or(|hand| hand.count() == 0) && !self.events.is_empty() {
+            let (recorder, orders) = (self.recorder.clone(), std::mem::take(&mut self.events));
+            tokio::spawn(events::released(recorder, orders, now, self.settings.zone));
+        }
+        late
     }
 
     pub(super) fn count(&self, what: &'static str, ended: &Ended) {
@@ -60,14 +88,17 @@ impl Loop {
         self.health.metrics.count(&self.health.metrics.writes, "ended", word);
     }
 
-    /// Keeps the plans where the next leader and the commands find them.
-    pub(super) async fn store(&mut self, fence: &Fence) {
+    /// Keeps the plans where the next leader and the commands find them; whether they are there.
+    pub(super) async fn store(&mut self, fence: &Fence) -> bool {
+        let mut all = true;
         for (name, scope) in &self.scopes {
             let Some(planned) = &scope.planned else { continue };
-            let rests = |known: &Stored| {
-                known.releases == planned.plan.releases || known.at.elapsed() < known.took * STORE_PAUSE
-            };
-            if self.stored.get(name).is_some_and(rests) || !fence.holds() {
+            let known = self.stored.get(name);
+            if known.is_some_and(|known| known.releases == planned.plan.releases) {
+                continue;
+            }
+            if known.is_some_and(|known| known.at.elapsed() < known.took * STORE_PAUSE) || !fence.holds() {
+                all = false;
                 continue;
             }
             let (scope, plan, begun) = (scope.name.as_deref(), &planned.plan, Instant::now());
@@ -76,25 +107,32 @@ impl Loop {
                     let (releases, at) = (plan.releases.clone(), Instant::now());
                     self.stored.insert(name.clone(), Stored { releases, at, took: begun.elapsed() });
                 }
-                Err(error) if error.kind == Kind::Conflict => tracing::info!(%error, "the plan was not stored"),
-                Err(error) => tracing::warn!(%error, "the plan was not stored"),
+                Err(error) => {
+                    all = false;
+                    if error.kind == Kind::Conflict {
+                        tracing::info!(%error, "the plan was not stored");
+                    } else {
+                        tracing::warn!(%error, "the plan was not stored");
+                    }
+                }
             }
         }
+        all
     }
 
-    pub(super) async fn tell_plans(&mut self, plans: &[Plan], now: Timestamp, patience: &Patience, fence: &Fence) {
+    /// Tells every CapacityPlan how it stands; whether they all knew.
+    pub(super) async fn tell_plans(
+        &mut self,
+        plans: &[Plan],
+        now: Timestamp,
+        patience: &Patience,
+        fence: &Fence,
+    ) -> bool {
         let webhook = self.webhook.borrow_and_update().clone();
+        let mut still = true;
         for plan in plans {
             let (Some(scope), Some((_, seen))) = (self.scopes.get(&plan.name), self.seen.get(&plan.name)) else {
                 continue;
-            };
-            let sight = Sight {
-                now,
-                settings: &self.settings,
-                reservations: &[],
-                slos: &[],
-                plans_known: true,
-                since: self.since,
             };
             let covers = |queue: &QueueName| scope.covers(queue, &seen.snapshot);
             let covered: Vec<&Observed> =
@@ -112,25 +150,27 @@ impl Loop {
                 gates: &self.gates,
                 version: &plan.version,
                 webhook: &webhook,
-                stale: turn::is_stale(scope, &sight, patience),
+                stale: turn::is_stale(scope, (now, self.since), patience),
                 before: self.plan_told.get(&plan.name).unwrap_or(&plan.status),
             };
             let status = plan_status(scope, standing);
             if status == plan.status || self.plan_told.get(&plan.name) == Some(&status) {
                 continue;
             }
+            still = false;
             let ended = acts::tell_plan(&self.cluster, &plan.name, &status, fence).await;
             self.count("plan-status", &ended);
             if ended == Ended::Done {
                 self.plan_told.insert(plan.name.clone(), status);
             }
         }
+        still
     }
 
     /// Keeps tenants' labels on their namespaces, where both kinds are known; whether something is left.
     pub(super) async fn label_namespaces(&mut self, fence: &Fence) -> bool {
         let revision = *self.rows.changes().borrow();
-        if self.labelled == Some(revision) || self.rows.state("GpuTenant") != State::Listed {
+        if self.labelled == Some(revision) || self.rows.state(tenant::KIND) != State::Listed {
             return false;
         }
         let rows: Vec<Manifest> = self.rows.read_kinds(&tenants::OF_TENANCY, |rows| rows.cloned().collect());

@@ -1,5 +1,7 @@
 //! From objects to what is observed of them.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use super::{Carrier, Observed, Standing, Turn, WorkloadState};
@@ -10,6 +12,9 @@ use crate::kueue::place::{Ground, Placed};
 use crate::kueue::podsets::{self, Submission};
 use crate::kueue::types::{OwnerReference, POD_GROUP_NAME, QUEUE_NAME};
 use crate::names::{FlavorName, QueueName};
+
+/// Pods by namespace and group.
+pub(in crate::kueue) type Members<'a> = BTreeMap<(&'a str, &'a str), Vec<&'a Manifest>>;
 
 /// Reads one submission; `None` for a run that does not exist yet.
 pub(in crate::kueue) fn of(
@@ -68,17 +73,22 @@ fn carriers(submission: &Submission<'_>, ground: &Ground<'_, '_>) -> Vec<Carrier
         let own = carrier(submission.manifest);
         return vec![podsets::controller(submission.manifest).and_then(|owner| of_owner(&own, owner)).unwrap_or(own)];
     }
-    let namespace = submission.manifest.namespace.as_str();
-    let mut members: Vec<&Manifest> = ground
-        .catalog
-        .queued
-        .iter()
-        .copied()
-        .filter(|one| one.kind == "Pod" && one.namespace == namespace)
-        .filter(|one| one.label(POD_GROUP_NAME) == Some(submission.key.name()))
-        .collect();
-    members.sort_by(|a, b| a.name.cmp(&b.name));
-    members.into_iter().map(carrier).collect()
+    let group = (submission.manifest.namespace.as_str(), submission.key.name());
+    ground.members.get(&group).into_iter().flatten().copied().map(carrier).collect()
+}
+
+/// The pods of every group, by namespace and group, and each group's by name.
+pub(in crate::kueue) fn members<'a>(queued: &[&'a Manifest]) -> Members<'a> {
+    let mut found = Members::new();
+    for pod in queued.iter().copied().filter(|one| one.kind == "Pod") {
+        if let Some(group) = pod.label(POD_GROUP_NAME) {
+            found.entry((pod.namespace.as_str(), group)).or_default().push(pod);
+        }
+    }
+    for pods in found.values_mut() {
+        pods.sort_by(|a, b| a.name.cmp(&b.name));
+    }
+    found
 }
 
 fn carrier(manifest: &Manifest) -> Carrier {

@@ -30,6 +30,9 @@ pub use workload::{Admitted, WorkloadFacts};
 /// Beyond this a count is a slip of the pen: Kubernetes itself stops at 2^31 - 1 replicas.
 const COUNT_MAX: i64 = 1 << 31;
 
+/// Where an object's own metadata stands.
+const OWN: &str = "/metadata";
+
 /// A user's object, or the part of it, for which Kueue makes one Workload.
 #[derive(Debug, Clone)]
 pub struct Submission<'a> {
@@ -85,7 +88,7 @@ impl<'a> Submission<'a> {
             kind: manifest.kind.clone(),
             key: WorkloadKey::new(&manifest.namespace, &manifest.name),
             pod_sets: pod_sets.into(),
-            metadata_at: "/metadata",
+            metadata_at: OWN,
             created: created(manifest),
             arrives: None,
             progress,
@@ -108,14 +111,17 @@ impl<'a> Submission<'a> {
     /// A label that Kueue reads. A run of a CronJob has its job template's.
     #[must_use]
     pub fn label(&self, key: &str) -> Option<&'a str> {
+        if self.metadata_at == OWN {
+            return self.manifest.label(key);
+        }
         self.manifest.at(self.metadata_at)?.get("labels")?.get(key)?.as_str()
     }
 
     /// An annotation of the object, or of its job template.
     #[must_use]
     pub fn annotation(&self, key: &str) -> Option<&'a str> {
-        let inner =
-            self.manifest.at(self.metadata_at).and_then(|metadata| metadata.get("annotations")?.get(key)?.as_str());
+        let of_template = || self.manifest.at(self.metadata_at)?.get("annotations")?.get(key)?.as_str();
+        let inner = if self.metadata_at == OWN { None } else { of_template() };
         inner.or_else(|| self.manifest.annotation(key))
     }
 
@@ -128,8 +134,9 @@ impl<'a> Submission<'a> {
     /// All labels that [`Submission::any_label`] finds.
     #[must_use]
     pub fn labels(&self) -> BTreeMap<&'a str, &'a str> {
-        let outer = (self.metadata_at != "/metadata").then(|| self.manifest.at("/metadata/labels")).flatten();
-        let inner = self.manifest.at(self.metadata_at).and_then(|metadata| metadata.get("labels"));
+        let outer = self.manifest.at("/metadata/labels");
+        let template = (self.metadata_at != OWN).then(|| self.manifest.at(self.metadata_at)).flatten();
+        let inner = template.and_then(|metadata| metadata.get("labels"));
         let maps = [outer, inner].into_iter().flatten().filter_map(Value::as_object);
         maps.flatten().filter_map(|(key, value)| Some((key.as_str(), value.as_str()?))).collect()
     }

@@ -32,8 +32,12 @@ pub struct Admitted {
 /// A Workload goes by the name of the object that owns it, where it has one.
 pub(super) fn workload(manifest: &Manifest) -> Result<Submission<'_>, Finding> {
     let spec: WorkloadSpec = manifest.decode("/spec")?;
-    let status: WorkloadStatus =
+    let mut status: WorkloadStatus =
         if manifest.at("/status").is_some() { manifest.decode("/status")? } else { WorkloadStatus::default() };
+    // Many have the same one, which then stands apart.
+    if status.admission.is_none() && manifest.at("/status/admission").is_some() {
+        status.admission = manifest.decode("/status/admission")?;
+    }
     let pod_sets: Vec<PodSet> = spec
         .pod_sets
         .iter()

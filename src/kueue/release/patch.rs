@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::api::keys;
-use crate::kueue::observed::{Carrier, Observed};
+use crate::kueue::observed::{Carrier, Observed, WorkloadState};
 
 /// An object that is let go.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -106,6 +106,39 @@ impl Target {
         }
         steps.extend(told.into_iter().flat_map(Told::steps));
         Some(Value::Array(steps))
+    }
+}
+
+impl Target {
+    /// Does to what was observed what the patch does to the object, so that what is on its way counts as let go. Whether it
+    /// is that object's.
+    pub fn foresee(&self, told: Option<&Told>, one: &mut Observed) -> bool {
+        let mut found = false;
+        for carrier in one.carriers.iter_mut().filter(|it| it.kind == self.kind && it.uid == self.uid) {
+            found = true;
+            if let Hold::Gate(_) = self.hold {
+                carrier.gates = without_gate(&carrier.gates).unwrap_or_default();
+            }
+            if let Some(told) = told {
+                carrier.planned_start = Some(told.start.clone());
+            }
+        }
+        let workload = one.workload.as_mut().filter(|it| self.kind == "Workload" && it.uid == self.uid);
+        let Some(workload) = workload else { return found };
+        self.foresee_workload(told, workload);
+        true
+    }
+
+    fn foresee_workload(&self, told: Option<&Told>, workload: &mut WorkloadState) {
+        match self.hold {
+            Hold::Gate(_) => workload.gates = without_gate(&workload.gates).unwrap_or_default(),
+            Hold::Inactive => (workload.active, workload.marked) = (true, false),
+            Hold::Mark => workload.marked = false,
+            Hold::Told => {}
+        }
+        if let Some(told) = told {
+            workload.planned_start = Some(told.start.clone());
+        }
     }
 }
 

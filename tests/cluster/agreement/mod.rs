@@ -58,6 +58,7 @@ fn manifest(value: Value) -> Manifest {
         kind: text("/kind"),
         namespace: text("/metadata/namespace"),
         name: text("/metadata/name"),
+        shared: Box::default(),
         origin: None,
         value,
     }

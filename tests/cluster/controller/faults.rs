@@ -13,10 +13,10 @@ use crate::shared::alone_on_stage;
 use crate::wait::{http, until};
 use crate::weather;
 
-const DUE: Timestamp = Timestamp(NOON.0 + 8 * 3600);
+pub(super) const DUE: Timestamp = Timestamp(NOON.0 + 8 * 3600);
 
 /// Six jobs of two GPUs for an hour on four GPUs: three waves, while `breaks` is at work.
-async fn day(stage: &mut Stage<'_>, breaks: impl AsyncFnOnce(&mut Stage<'_>)) {
+pub(super) async fn day(stage: &mut Stage<'_>, breaks: impl AsyncFnOnce(&mut Stage<'_>)) {
     stage.plane.admin.apply(&stage.slo("evals", DUE, 60)).await;
     let queue = stage.name.clone();
     for at in 1..=6 {

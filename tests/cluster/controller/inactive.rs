@@ -113,6 +113,36 @@ async fn group_of_pods(stage: &Stage<'_>) {
     .await;
 }
 
+/// Why single pods are not held: of a pod of a Deployment Kueue makes a Workload that says no more than that of any pod.
+async fn single_pods(stage: &Stage<'_>) {
+    let admin = &stage.plane.admin;
+    let spec = json!({"containers": [{"name": "main", "image": "none"}]});
+    let labels = json!({"app": "serving", QUEUE: NAME});
+    let template = json!({"metadata": {"labels": labels}, "spec": spec});
+    let lone = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "lone", "namespace": NAME, "labels": {"app": "lone", QUEUE: NAME}},
+                      "spec": spec});
+    let serving = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "serving", "namespace": NAME},
+                         "spec": {"replicas": 1, "selector": {"matchLabels": {"app": "serving"}}, "template": template}});
+    for object in [&lone, &serving] {
+        admin.create(object).await.unwrap_or_else(|refused| panic!("{}", refused.message));
+    }
+    let keys = |value: &Value| value.as_object().map(|members| members.keys().cloned().collect::<Vec<_>>());
+    let says = |workload: &Value| {
+        let (metadata, set) = (&workload["metadata"], &workload["spec"]["podSets"][0]);
+        let owner = metadata["ownerReferences"][0]["kind"].clone();
+        (keys(&metadata["labels"]), keys(&metadata["annotations"]), keys(&set["template"]), owner)
+    };
+    let both = until("Kueue has made a Workload of each", SOON, async || {
+        let all = stage.workloads().await;
+        let of = |pod: &str| all.iter().find(|one| owner(one).starts_with(pod)).map(says);
+        of("lone").zip(of("serving-")).ok_or_else(|| format!("{} Workloads", all.len()))
+    })
+    .await;
+    assert_eq!(both.0, both.1);
+    assert_eq!(both.0.3, "Pod");
+    admin.delete(&serving).await.unwrap_or_else(|refused| panic!("{}", refused.message));
+}
+
 /// Who may write Workloads may activate one against the plan: it runs, and the mark says that we hold it no longer.
 async fn overruled(stage: &Stage<'_>) {
     let admin = &stage.plane.admin;
@@ -185,6 +215,7 @@ fn where_kueue_ignores_gates_work_is_held_through_its_workload_and_starts_as_pla
         })
         .await;
         group_of_pods(&stage).await;
+        single_pods(&stage).await;
         overruled(&stage).await;
 
         // 3. Nobody leads: the watchdog, and the way to uninstall.

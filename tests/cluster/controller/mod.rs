@@ -4,6 +4,7 @@
 //! as an hour lasts by that clock.
 
 mod alone;
+mod apart;
 mod faults;
 mod flavors;
 mod inactive;

@@ -116,6 +116,7 @@ fn that_kueue_ignores_gates_is_read_from_the_status_of_the_plans() {
             namespace: String::new(),
             name: "main".to_owned(),
             value: plan,
+            shared: Box::default(),
             origin: None,
         };
         let (world, findings) = assemble(&[plan], Mode::Observe);

@@ -54,7 +54,7 @@ fn a_workload_whose_status_lacks_its_parts_is_answered_and_ends_nothing() {
         }
         let (api_version, kind) = ("kueue.x-k8s.io/v1beta2".to_owned(), "Workload".to_owned());
         let (namespace, name) = ("evals".to_owned(), "odd".to_owned());
-        let row = Manifest { api_version, kind, namespace, name, value: odd, origin: None };
+        let row = Manifest { api_version, kind, namespace, name, value: odd, shared: Box::default(), origin: None };
         let assembled = assemble(queue.iter().chain([&row]), &Given::at(NOON));
         // It is known, in whatever part: waiting, running, or told of. It is not lost.
         let shot = &assembled.snapshot;

@@ -17,6 +17,7 @@ fn manifest(value: &Value) -> Manifest {
         namespace: text("/metadata/namespace"),
         name: text("/metadata/name"),
         value: value.clone(),
+        shared: Box::default(),
         origin: None,
     }
 }

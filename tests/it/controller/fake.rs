@@ -1,6 +1,6 @@
 //! A cluster of a few lines: Jobs with their Workloads, a Kueue that admits what fits, and our loop turning beside it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -15,6 +15,7 @@ use stagger::controller::reservations;
 use stagger::controller::scope::Scope;
 use stagger::controller::settings::Settings;
 use stagger::controller::turn::{self, Seen, Sight, Slo, Turn};
+use stagger::kueue::Assembled;
 use stagger::kueue::release::{Cause, Hold, Target, Told, without_gate};
 use stagger::units::{Seconds, Timestamp};
 
@@ -48,6 +49,7 @@ pub fn row(value: Value) -> Manifest {
         namespace: text("/metadata/namespace"),
         name: text("/metadata/name"),
         value,
+        shared: Box::default(),
         origin: None,
     }
 }
@@ -69,6 +71,8 @@ pub struct FakeJob {
     pub evictions: u32,
     /// Kueue would rather not, for a reason of its own.
     pub refused: bool,
+    /// The gate was taken off its Workload.
+    pub passed: bool,
 }
 
 #[derive(Debug)]
@@ -79,8 +83,14 @@ pub struct Fake {
     pub mode: &'static str,
     pub due: &'static str,
     pub frozen: &'static str,
+    /// Of the CapacityPlan.
+    pub windows: Value,
+    /// Of a search.
+    pub steps: u64,
     pub settings: Settings,
     pub scope: Scope,
+    /// What the last turn decided from.
+    pub seen: Option<Assembled>,
     /// Planning goes wrong.
     pub broken: bool,
     /// Why plans were made, each with its time.
@@ -108,8 +118,11 @@ impl Fake {
             mode: "Enforce",
             due: "2026-11-30T17:00:00+01:00",
             frozen: "0s",
+            windows: json!([]),
+            steps: 20_000,
             settings: settings(),
             scope: Scope::default(),
+            seen: None,
             broken: false,
             plans: Vec::new(),
             released: Vec::new(),
@@ -137,6 +150,7 @@ impl Fake {
             finished: None,
             evictions: 0,
             refused: false,
+            passed: false,
         };
         self.jobs.push(job);
         self
@@ -148,6 +162,11 @@ impl Fake {
 
     pub fn find(&mut self, name: &str) -> &mut FakeJob {
         self.jobs.iter_mut().find(|job| job.name == name).expect("the job must be there")
+    }
+
+    fn of_workload(&mut self, name: &str) -> &mut FakeJob {
+        let job = name.strip_prefix("job-").and_then(|name| name.strip_suffix("-1"));
+        self.find(job.expect("a Workload is named after its job"))
     }
 
     pub fn used(&self) -> i64 {
@@ -180,13 +199,13 @@ impl Fake {
         if self.has_plan {
             rows.push(row(json!({
                 "apiVersion": "stagger.dev/v1alpha1", "kind": "CapacityPlan", "metadata": {"name": "main", "uid": "p"},
-                "spec": {"mode": self.mode, "frozenWindow": self.frozen},
+                "spec": {"mode": self.mode, "frozenWindow": self.frozen, "windows": self.windows},
             })));
         }
         for job in &self.jobs {
             rows.push(job_row(job));
             let mut workload = workload_row(job);
-            if self.lags && job.admitted.is_none() {
+            if self.lags && job.admitted.is_none() && !job.passed {
                 workload.value["metadata"]["annotations"]["kueue.x-k8s.io/admission-gated-by"] = json!(GATE);
             }
             rows.extend(self.workloads.then_some(workload));
@@ -212,7 +231,7 @@ impl Fake {
             let assembled = self.scope.look(&mut rows.iter(), self.now, &self.settings);
             seen = assembled.clone();
             let mut request = self.scope.request(assembled, changes.clone(), &self.settings, &patience);
-            request.policy.step_limit = Some(20_000);
+            request.policy.step_limit = Some(self.steps);
             let made = if self.broken {
                 Err("it is broken".to_owned())
             } else {
@@ -235,10 +254,12 @@ impl Fake {
             settings: &settings,
             reservations: &reservations,
             slos: &slos,
+            going: &BTreeSet::new(),
             plans_known: true,
             since: NOON,
         };
         let turn = turn::decide(&mut [Seen { scope: &mut self.scope, assembled: &seen }], &sight, &patience);
+        self.seen = Some(seen);
         for order in &turn.orders {
             for target in &order.targets {
                 self.let_go(target, order.told.as_ref());
@@ -261,6 +282,10 @@ impl Fake {
 
     fn let_go(&mut self, target: &Target, told: Option<&Told>) {
         let Hold::Gate(gates) = &target.hold else { panic!("only gates hold here: {target:?}") };
+        if target.kind == "Workload" {
+            self.of_workload(&target.name).passed = true;
+            return;
+        }
         let job = self.find(&target.name);
         if job.gates == *gates {
             job.gates = without_gate(gates).unwrap_or_default();

@@ -63,6 +63,16 @@ fn what_we_made_inactive_is_held_and_planned_and_what_others_did_is_left_alone()
 }
 
 #[test]
+fn an_inactive_workload_on_its_way_counts_as_let_go() {
+    let fake = Fake::new().job("eval-1", 2);
+    let mut seen = observe(&rows(&fake, held));
+    for target in targets(&seen[0]) {
+        assert!(target.foresee(None, &mut seen[0]));
+    }
+    assert!(!seen[0].is_gated() && seen[0].is_let_go() && targets(&seen[0]).is_empty());
+}
+
+#[test]
 fn a_workload_that_holds_quota_is_not_touched() {
     let mut fake = Fake::new().job("eval-1", 2);
     fake.find("eval-1").admitted = Some(at(0));

@@ -11,6 +11,7 @@ mod observed;
 mod overdue;
 mod overlap;
 mod plan_status;
+mod quiet;
 mod released;
 mod rows;
 mod skew;

@@ -141,6 +141,62 @@ fn what_was_let_go_counts_before_kueue_has_taken_it_up() {
     }
 }
 
+/// While its patch is on the way, work counts as let go, so that the next look gives the next orders and no quota twice.
+#[test]
+fn what_is_on_its_way_is_not_ordered_again_and_what_follows_is_in_planned_order() {
+    let mut fake = Fake::touchstone();
+    fake.quota = 6;
+    let mut planned = Fake::touchstone();
+    planned.quota = 8;
+    planned.turn();
+    let plan = planned.scope.planned.expect("there must be a plan").plan.clone();
+    let mut seen = fake.scope.look(&mut fake.rows().iter(), at(0), &fake.settings);
+    let pace = Pace { at_once: 1, ..Pace::default() };
+    let mut went = Vec::new();
+    loop {
+        let key = WorkloadKey::new("evals", "none");
+        let decision = free_for(0, &key, &seen, &plan, |scene| decide(scene, pace));
+        let Some(order) = decision.orders.first() else {
+            let held: Vec<&str> = decision.held.iter().map(|held| held.key.name()).collect();
+            assert_eq!(held, ["eval-4"], "six GPUs are enough for three");
+            break;
+        };
+        let told = Told { start: "2026-11-30T12:00:00+01:00".to_owned(), plan: "main".to_owned() };
+        for target in &order.targets {
+            for one in &mut seen.observed {
+                assert_eq!(target.foresee(Some(&told), one), one.key == order.key);
+            }
+        }
+        let one = seen.observed.iter().find(|one| one.key == order.key).expect("it is observed");
+        assert!(one.is_let_go() && one.is_free() && one.planned_start() == Some(at(0)), "{one:?}");
+        went.push(order.key.name().to_owned());
+    }
+    assert_eq!(went, ["eval-1", "eval-2", "eval-3"]);
+}
+
+/// What is foreseen is what is seen once it is carried out.
+#[test]
+fn what_is_foreseen_of_an_order_is_what_comes_of_it() {
+    let mut fake = Fake::touchstone();
+    let look = |fake: &Fake| fake.scope.look(&mut fake.rows().iter(), at(0), &fake.settings).observed;
+    let mut foreseen = look(&fake);
+    let turn = fake.turn();
+    for order in &turn.orders {
+        for target in &order.targets {
+            let of = foreseen.iter_mut().map(|one| target.foresee(order.told.as_ref(), one)).filter(|its| *its).count();
+            assert_eq!(of, 1, "an object is one workload's");
+        }
+    }
+    let orders: Vec<_> = turn.orders.iter().map(|order| &order.key).collect();
+    let came = look(&fake);
+    let both: Vec<_> = foreseen.iter().zip(&came).filter(|(one, _)| orders.contains(&&one.key)).collect();
+    assert_eq!(both.len(), 2);
+    for (one, came) in both {
+        assert_eq!(one.carriers, came.carriers);
+        assert!(came.is_free() && came.is_let_go());
+    }
+}
+
 /// kueue#11372, kueue#13374: work that was queued and that Kueue makes no Workload of would wait without a word.
 #[test]
 fn work_that_kueue_makes_no_workload_of_is_told() {

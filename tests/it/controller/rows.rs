@@ -44,6 +44,7 @@ fn pods_come_back_as_they_came() {
         name: name.to_owned(),
         value: json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "labels": labels, "annotations": {}},
             "spec": {"containers": [{"name": "main", "resources": {"limits": {"gpu": gpus}}}], "tolerations": []}, "status": null}),
+        shared: Box::default(),
         origin: None,
     };
     let pods = [
@@ -60,7 +61,7 @@ fn pods_come_back_as_they_came() {
     }
     rows.take(kind, Change::Complete);
     let read = rows.read(|rows| rows.cloned().collect::<Vec<_>>());
-    let seen = |pod: &Manifest| (pod.api_version.clone(), pod.kind.clone(), pod.name.clone(), pod.value.clone());
+    let seen = |pod: &Manifest| (pod.api_version.clone(), pod.kind.clone(), pod.name.clone(), pod.whole());
     assert_eq!(read.iter().map(seen).collect::<Vec<_>>(), pods.iter().map(seen).collect::<Vec<_>>());
     assert_eq!(rows.read_kinds(&["Job"], |rows| rows.count()), 0);
     assert_eq!(rows.read_kinds(&["Pod", "Job"], |rows| rows.count()), 6);
@@ -152,4 +153,62 @@ fn a_row_keeps_what_counts_and_drops_the_rest() {
     let clock = Clock::rehearsal(at(0), at(60), 60);
     let row = project(object, &api, &clock);
     assert_eq!(row.at("/status/startTime"), Some(&json!("2026-11-30T12:30:00Z")));
+}
+
+/// A queue counts what waits in it, which changes with every Workload and is known from the Workloads.
+#[test]
+fn what_a_queue_counts_wakes_nobody_and_what_it_has_given_out_does() {
+    let kind = place("ClusterQueue");
+    let queue = |waiting: u32, given: &str| {
+        let given = json!([{"name": "a100", "resources": [{"name": "nvidia.com/gpu", "total": given}]}]);
+        let status =
+            json!({"pendingWorkloads": waiting, "flavorsReservation": given, "conditions": [{"type": "Active"}]});
+        let object = json!({"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ClusterQueue", "metadata": {"name": "batch"},
+                            "spec": {}, "status": status});
+        project(serde_json::from_value(object).expect("an object"), &KINDS[kind].api(0), &Clock::WALL)
+    };
+    let rows = Rows::default();
+    rows.take(kind, Change::Applied(queue(7, "2")));
+    let mut told = rows.changes();
+    told.mark_unchanged();
+    rows.take(kind, Change::Applied(queue(8, "2")));
+    assert!(!told.has_changed().unwrap());
+    rows.take(kind, Change::Applied(queue(8, "4")));
+    assert!(told.has_changed().unwrap());
+}
+
+/// What is shared is where it was, for whoever asks and for whoever puts rows together.
+#[test]
+fn workloads_that_share_what_they_have_in_common_say_what_they_said() {
+    let mut fake = Fake::touchstone();
+    fake.turn();
+    fake.live();
+    let given = fake.rows();
+    let rows = Rows::default();
+    for row in &given {
+        rows.take(place(&row.kind), Change::Applied(row.clone()));
+    }
+    rows.read(|read| {
+        let read: Vec<&Manifest> = read.collect();
+        let workloads: Vec<_> = read.iter().filter(|row| row.kind == "Workload").collect();
+        assert!(workloads.len() == 4 && workloads.iter().all(|row| row.value.get("spec").is_none()));
+        for row in &workloads {
+            let came = given.iter().find(|one| one.kind == row.kind && one.name == row.name).expect("it was given");
+            assert_eq!(row.whole(), came.value);
+            for place in ["", "/name", "/annotations", "/ownerReferences/0/uid", "/labels/none"] {
+                let place = format!("/metadata{place}");
+                assert!(place == "/metadata" || row.at(&place) == came.at(&place), "{place}");
+            }
+            assert_eq!(row.at("/status/admission/clusterQueue"), came.at("/status/admission/clusterQueue"));
+        }
+        let look = |rows: &mut dyn Iterator<Item = &Manifest>| fake.scope.look(rows, fake.now, &fake.settings);
+        let (shared, whole) = (look(&mut read.iter().copied()), look(&mut given.iter()));
+        assert_eq!(shared.snapshot.running.len(), 2);
+        assert_eq!(shared.snapshot, whole.snapshot);
+        let by_name = |mut all: Vec<stagger::kueue::observed::Observed>| {
+            all.sort_by(|a, b| a.key.cmp(&b.key));
+            all
+        };
+        assert_eq!(by_name(shared.observed), by_name(whole.observed));
+    });
 }

@@ -22,7 +22,15 @@ fn object(api_version: &str, kind: &str, name: &str, mut value: Value) -> Manife
     value["metadata"]["name"] = json!(name);
     value["metadata"]["uid"] = json!(format!("uid-of-{name}"));
     let (api_version, kind) = (api_version.to_owned(), kind.to_owned());
-    Manifest { api_version, kind, namespace: String::new(), name: name.to_owned(), value, origin: None }
+    Manifest {
+        api_version,
+        kind,
+        namespace: String::new(),
+        name: name.to_owned(),
+        value,
+        shared: Box::default(),
+        origin: None,
+    }
 }
 
 fn tenant(name: &str, namespaces: &[&str]) -> Manifest {

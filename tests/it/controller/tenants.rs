@@ -18,6 +18,7 @@ fn object(api_version: &str, kind: &str, name: &str, rest: Value) -> Manifest {
         namespace: String::new(),
         name: name.to_owned(),
         value,
+        shared: Box::default(),
         origin: None,
     }
 }

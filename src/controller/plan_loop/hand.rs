@@ -1,0 +1,179 @@
+//! The hand that lets go: orders are carried out beside the loop, in the order in which they were given.
+//!
+//! What is in it counts as let go, for the loop would otherwise give the same order twice, or the same quota to two. It
+//! counts so until the watch shows it, or until its write has failed; then the next look decides anew.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use futures::channel::mpsc::{self, UnboundedReceiver, UnboundedSender};
+use futures::{FutureExt, StreamExt};
+use tokio::sync::Notify;
+use tokio::task::JoinSet;
+use tokio::time::{Duration, Instant};
+
+use crate::cluster::Cluster;
+use crate::controller::acts::{self, Ended, Fence};
+use crate::kueue::observed::Observed;
+use crate::kueue::release::Order;
+use crate::names::WorkloadKey;
+
+/// Orders in it at most. Quota that is taken away is looked at before the next ones.
+const FULL: usize = 512;
+/// From here on there is time to decide the next ones before it has none.
+const LOW: usize = FULL / 2;
+/// A watch that has not shown a write for so long is not waited for.
+const SHOWN_WITHIN: Duration = Duration::from_secs(10);
+/// What came too late is decided again once the watch has had a moment.
+const CHANGED_AGAIN: Duration = Duration::from_millis(100);
+/// What was refused or not answered is not tried all the time.
+const FAILED_AGAIN: Duration = Duration::from_secs(2);
+
+/// An order on its way.
+struct Going {
+    order: Order,
+    /// When it was carried out.
+    done: Option<Instant>,
+}
+
+/// The orders of one tenure that the watch has not shown yet.
+pub(super) struct Hand {
+    going: BTreeMap<WorkloadKey, Going>,
+    /// What did not go, and from when on it may be tried again.
+    again: BTreeMap<WorkloadKey, Instant>,
+    orders: UnboundedSender<Order>,
+    answers: UnboundedReceiver<(Order, Ended)>,
+    /// Orders that are not carried out yet.
+    open: Arc<AtomicUsize>,
+    /// Ends with the hand.
+    _writer: JoinSet<()>,
+}
+
+impl Hand {
+    /// Calls `few` when so few are left that the next ones are wanted, or none.
+    pub(super) fn new(cluster: &Cluster, fence: &Fence, few: Arc<Notify>) -> Self {
+        let (orders, given) = mpsc::unbounded();
+        let (answer, answers) = mpsc::unbounded();
+        let ended = acts::release_each(cluster.clone(), given, fence.clone());
+        let open = Arc::new(AtomicUsize::new(0));
+        let (counted, mut writer) = (Arc::clone(&open), JoinSet::new());
+        writer.spawn(async move {
+            let mut ended = std::pin::pin!(ended);
+            while let Some(ended) = ended.next().await {
+                // Who does not listen any more does not lead any more.
+                drop(answer.unbounded_send(ended));
+                let left = counted.fetch_sub(1, Ordering::AcqRel) - 1;
+                if left == 0 || left == LOW {
+                    few.notify_one();
+                }
+            }
+        });
+        let (going, again) = (BTreeMap::new(), BTreeMap::new());
+        Self { going, again, orders, answers, open, _writer: writer }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.going.is_empty()
+    }
+
+    /// Whether something was carried out so long ago that the watch has missed it, or it was undone since.
+    pub(super) fn is_overlooked(&self) -> bool {
+        self.going.values().filter_map(|going| going.done).any(|done| done.elapsed() >= SHOWN_WITHIN)
+    }
+
+    /// Orders that are not carried out yet.
+    pub(super) fn count(&self) -> usize {
+        self.open.load(Ordering::Acquire)
+    }
+
+    /// Whether more can wait until these are fewer.
+    pub(super) fn is_many(&self) -> bool {
+        self.count() > LOW
+    }
+
+    /// Orders that it would still take.
+    pub(super) fn room(&self) -> usize {
+        FULL.saturating_sub(self.count())
+    }
+
+    /// Work whose order is not carried out yet.
+    pub(super) fn open(&self) -> impl Iterator<Item = &WorkloadKey> {
+        self.going.iter().filter(|(_, going)| going.done.is_none()).map(|(key, _)| key)
+    }
+
+    /// Takes orders; from now on they count as carried out.
+    pub(super) fn take(&mut self, orders: Vec<Order>, observed: &mut dyn Iterator<Item = &mut Observed>) {
+        self.again.retain(|_, at| *at > Instant::now());
+        for order in orders {
+            if self.going.contains_key(&order.key) || self.again.contains_key(&order.key) {
+                continue;
+            }
+            self.open.fetch_add(1, Ordering::AcqRel);
+            drop(self.orders.unbounded_send(order.clone()));
+            self.going.insert(order.key.clone(), Going { order, done: None });
+        }
+        self.foresee(observed);
+    }
+
+    /// How orders ended since this was asked last. What went wrong is not counted as let go any more.
+    pub(super) fn answers(&mut self) -> Vec<(Order, Ended)> {
+        let mut found = Vec::new();
+        while let Some(Some((order, ended))) = self.answers.next().now_or_never() {
+            let now = Instant::now();
+            let again = match &ended {
+                Ended::Done => {
+                    if let Some(going) = self.going.get_mut(&order.key) {
+                        going.done = Some(now);
+                    }
+                    None
+                }
+                Ended::Changed | Ended::Fenced => Some(CHANGED_AGAIN),
+                Ended::Failed(_) => Some(FAILED_AGAIN),
+            };
+            if let Some(again) = again {
+                self.going.remove(&order.key);
+                self.again.insert(order.key.clone(), now + again);
+            }
+            found.push((order, ended));
+        }
+        found
+    }
+
+    /// Forgets what was carried out and is not held any more, and lets the rest count as let go.
+    pub(super) fn look(&mut self, observed: &mut [Observed]) {
+        let held: BTreeMap<&str, bool> = observed
+            .iter()
+            .flat_map(|one| {
+                let carriers = one.carriers.iter().map(|it| (it.uid.as_str(), it.is_gated()));
+                let workload = one.workload.iter();
+                carriers.chain(workload.map(|it| (it.uid.as_str(), it.is_held() || !it.gates.is_empty())))
+            })
+            .collect();
+        let holds = |uid: &String| held.get(uid.as_str()).copied().unwrap_or(false);
+        self.going.retain(|_, going| {
+            let Some(done) = going.done else { return true };
+            done.elapsed() < SHOWN_WITHIN && going.order.targets.iter().any(|target| holds(&target.uid))
+        });
+        self.foresee(&mut observed.iter_mut());
+    }
+
+    fn foresee(&self, observed: &mut dyn Iterator<Item = &mut Observed>) {
+        if self.going.is_empty() {
+            return;
+        }
+        let mut targets: BTreeMap<&str, Vec<_>> = BTreeMap::new();
+        for order in self.going.values().map(|going| &going.order) {
+            for target in &order.targets {
+                targets.entry(&target.uid).or_default().push((target, order.told.as_ref()));
+            }
+        }
+        for one in observed {
+            let uids = one.carriers.iter().map(|it| &it.uid).chain(one.workload.iter().map(|it| &it.uid));
+            let mine: Vec<_> = uids.filter_map(|uid| targets.get(uid.as_str())).flatten().copied().collect();
+            for (target, told) in mine {
+                target.foresee(told, one);
+            }
+        }
+    }
+}
