@@ -227,6 +227,8 @@ impl Loop {
         let revision = *self.rows.changes().borrow();
         if self.is_quiet(epoch, revision, now) {
             self.measure_age(now);
+            // A long plan may have had to wait for its turn.
+            self.store(&fence).await;
             return false;
         }
         // 1. What is there.
@@ -248,7 +250,7 @@ impl Loop {
         // 4. Let go what is due, then write it down, then tell.
         let mut still = planned && turn.is_empty() && self.hand.as_ref().is_none_or(Hand::is_empty);
         let more = self.act(turn, now, &fence).await;
-        still &= self.store(&fence).await;
+        self.store(&fence).await;
         still &= self.tell_plans(&plans, now, &patience, &fence).await;
         let labels = self.label_namespaces(&fence).await;
         still &= self.labelled == Some(revision) || self.rows.state(tenant::KIND) != State::Listed;

@@ -88,17 +88,14 @@ impl Loop {
         self.health.metrics.count(&self.health.metrics.writes, "ended", word);
     }
 
-    /// Keeps the plans where the next leader and the commands find them; whether they are there.
-    pub(super) async fn store(&mut self, fence: &Fence) -> bool {
-        let mut all = true;
+    /// Keeps the plans where the next leader and the commands find them.
+    pub(super) async fn store(&mut self, fence: &Fence) {
         for (name, scope) in &self.scopes {
             let Some(planned) = &scope.planned else { continue };
-            let known = self.stored.get(name);
-            if known.is_some_and(|known| known.releases == planned.plan.releases) {
-                continue;
-            }
-            if known.is_some_and(|known| known.at.elapsed() < known.took * STORE_PAUSE) || !fence.holds() {
-                all = false;
+            let rests = |known: &Stored| {
+                known.releases == planned.plan.releases || known.at.elapsed() < known.took * STORE_PAUSE
+            };
+            if self.stored.get(name).is_some_and(rests) || !fence.holds() {
                 continue;
             }
             let (scope, plan, begun) = (scope.name.as_deref(), &planned.plan, Instant::now());
@@ -107,17 +104,10 @@ impl Loop {
                     let (releases, at) = (plan.releases.clone(), Instant::now());
                     self.stored.insert(name.clone(), Stored { releases, at, took: begun.elapsed() });
                 }
-                Err(error) => {
-                    all = false;
-                    if error.kind == Kind::Conflict {
-                        tracing::info!(%error, "the plan was not stored");
-                    } else {
-                        tracing::warn!(%error, "the plan was not stored");
-                    }
-                }
+                Err(error) if error.kind == Kind::Conflict => tracing::info!(%error, "the plan was not stored"),
+                Err(error) => tracing::warn!(%error, "the plan was not stored"),
             }
         }
-        all
     }
 
     /// Tells every CapacityPlan how it stands; whether they all knew.

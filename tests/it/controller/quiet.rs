@@ -189,3 +189,108 @@ fn a_turn_that_is_not_taken_would_have_done_nothing() {
     drawn.unwrap_or_else(|wrong| panic!("{wrong}"));
     assert!(spared.get() * 2 > all.get(), "only {} of {} turns are spared", spared.get(), all.get());
 }
+
+/// Until when there is nothing to do, as `13:07:10`, once the turns of this instant have done what there was.
+fn quiet(fake: &mut Fake) -> String {
+    for _ in 0..5 {
+        fake.live();
+        let turn = fake.turn();
+        if turn.is_empty() && fake.scope.tried != Some(fake.now) {
+            break;
+        }
+    }
+    let assembled = fake.seen.as_ref().expect("a turn has seen something");
+    let stills = [Still { scope: &fake.scope, assembled }];
+    let until = until(&stills, (fake.now, NOON), &fake.settings, &fake.settings.patience());
+    stagger::calendar::clock_time(until.expect("there is nothing to do"), fake.settings.zone)
+}
+
+/// Days that begin seven minutes after noon, so that no instant is that of a quarter of an hour.
+fn since_seven_past(jobs: &[(&str, i64)]) -> Fake {
+    let mut fake = Fake::new();
+    fake.now = at(7);
+    let mut fake = jobs.iter().fold(fake, |fake, (name, gpus)| fake.job(name, *gpus));
+    quiet(&mut fake);
+    fake
+}
+
+#[test]
+fn the_next_start_ends_the_quiet() {
+    let mut fake = since_seven_past(&[("eval-1", 4), ("eval-2", 4)]);
+    fake.until(65);
+    assert_eq!(quiet(&mut fake), "13:07");
+}
+
+#[test]
+fn work_that_outlasts_its_end_by_more_than_a_handover_ends_the_quiet() {
+    let mut fake = since_seven_past(&[("eval-1", 4)]);
+    fake.find("eval-1").runtime = Seconds(2 * 3600);
+    // A plan of another minute, so that its age does not come between.
+    fake.until(9);
+    fake.quota = 5;
+    fake.until(66);
+    assert_eq!(quiet(&mut fake), "13:07:10");
+}
+
+#[test]
+fn what_kueue_does_not_take_up_in_time_ends_the_quiet() {
+    let mut fake = since_seven_past(&[]);
+    fake = fake.job("eval-1", 4);
+    fake.find("eval-1").refused = true;
+    quiet(&mut fake);
+    let since = fake.scope.loose_since.values().copied().next().expect("it has been let go");
+    for (after, expected) in [(4, 5), (9, 10)] {
+        fake.now = since + Seconds(after);
+        let expected = stagger::calendar::clock_time(since + Seconds(expected), fake.settings.zone);
+        assert_eq!(quiet(&mut fake), expected);
+    }
+}
+
+#[test]
+fn a_due_time_that_passes_ends_the_quiet() {
+    let mut fake = Fake::new();
+    (fake.now, fake.due) = (at(7), "2026-11-30T12:14:00+01:00");
+    fake = fake.job("eval-1", 4);
+    fake.until(13);
+    assert_eq!(quiet(&mut fake), "12:14:01");
+}
+
+#[test]
+fn a_window_that_opens_and_one_that_closes_end_the_quiet() {
+    let mut fake = Fake::new();
+    fake.now = at(7);
+    let written = |minutes: i64| super::fake::time(at(minutes));
+    fake.windows = json!([{"name": "other", "clusterQueue": "batch", "flavor": "a100", "resource": "nvidia.com/gpu",
+        "quantity": "1", "effect": "Reserve", "start": written(11), "end": written(13)}]);
+    fake = fake.job("eval-1", 1);
+    fake.until(10);
+    assert_eq!(quiet(&mut fake), "12:11");
+    fake.until(12);
+    assert_eq!(quiet(&mut fake), "12:13");
+}
+
+#[test]
+fn a_plan_that_grows_old_ends_the_quiet() {
+    let mut fake = since_seven_past(&[("eval-1", 4)]);
+    fake.until(16);
+    assert_eq!(quiet(&mut fake), "12:17");
+}
+
+#[test]
+fn what_can_never_be_planned_is_held_for_the_limit_and_then_ends_the_quiet() {
+    let mut fake = since_seven_past(&[("eval-1", 4)]);
+    fake.now = at(8) + Seconds(30);
+    fake = fake.job("never", 100);
+    fake.until(38);
+    assert_eq!(quiet(&mut fake), "12:38:30");
+}
+
+#[test]
+fn midnight_ends_the_quiet_for_sentences_name_other_days() {
+    let mut fake = Fake::new();
+    (fake.now, fake.due) = (at(12 * 60 - 14), "2026-12-01T17:00:00+01:00");
+    fake = fake.job("eval-1", 4);
+    quiet(&mut fake);
+    fake.until(12 * 60 - 3);
+    assert_eq!(quiet(&mut fake), "00:00");
+}
