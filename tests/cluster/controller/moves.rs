@@ -32,6 +32,17 @@ async fn planned_because(stage: &Stage<'_>, known: usize, bound: Duration, told:
     .await;
 }
 
+/// Waits until Kueue has passed on to a job's Workload what was changed on the job, which is not ours to hurry.
+async fn passed_on(stage: &Stage<'_>, job: &str, priority: i64) {
+    until(&format!("Kueue knows {job}"), Duration::from_mins(1), async || {
+        let workloads = stage.workloads().await;
+        let found = workloads.iter().find(|one| owner(one) == job);
+        let known = found.is_some_and(|one| one["spec"]["priority"].as_i64().unwrap_or(0) == priority);
+        if known { Ok(()) } else { Err(format!("{found:?}")) }
+    })
+    .await;
+}
+
 /// Makes a change, and waits for the plan that knows it.
 async fn follows(stage: &Stage<'_>, told: &str, change: impl AsyncFnOnce()) {
     let known = plans(stage).len();
@@ -154,9 +165,17 @@ fn each_disturbance_is_planned_for_within_five_seconds_and_its_cause_is_on_recor
 
         // Everything else is somebody's doing.
         let comer = lasting(&stage, "comer", 120, 120);
-        follows(&stage, "moves/comer is new", async || create(&comer).await).await;
+        follows(&stage, "moves/comer is new", async || {
+            create(&comer).await;
+            passed_on(&stage, "comer", 0).await;
+        })
+        .await;
         let dearer = json!({"metadata": {"labels": {PRIORITY: "moves-high"}}});
-        follows(&stage, "moves/comer has another priority", async || change(&comer, dearer).await).await;
+        follows(&stage, "moves/comer has another priority", async || {
+            change(&comer, dearer).await;
+            passed_on(&stage, "comer", 1000).await;
+        })
+        .await;
         // Its Workload goes when the garbage collector finds it.
         let known = plans(&stage).len();
         admin.delete(&comer).await.unwrap_or_else(|refused| panic!("{}", refused.message));
