@@ -65,11 +65,12 @@ fn planned(snapshot: &Snapshot, policy: &Policy, goal: Goal, watch: &dyn Watch) 
     let stands = match replan::keep(&desk, &mut effort) {
         Some(kept) => {
             let losses = |stands: &Stands| stand::losses(snapshot, stands);
-            let mut best = kept.stands;
+            let mut best = kept.stands.clone();
             // People are only moved for value: what is planned anew must lose less. It has a little time; where that ends
-            // it, and more is lost than was promised, all that is left.
+            // it, and somebody who has not changed would lose what he was promised, all that is left.
             for percent in [replan::ANEW_TIME, 100] {
-                if losses(&best) <= kept.promised {
+                let wanted = percent == replan::ANEW_TIME || kept.is_broken_by(&desk, &best);
+                if losses(&best) <= kept.promised || !wanted {
                     break;
                 }
                 let mut part = effort.part(percent);

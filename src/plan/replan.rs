@@ -13,12 +13,13 @@ use crate::plan::desk::Desk;
 use crate::plan::dice::Dice;
 use crate::plan::effort::Effort;
 use crate::plan::search::{self, Care};
+use crate::plan::snapshot::Losses;
 use crate::plan::stand::{self, Stand, Stands};
 use crate::units::Timestamp;
 
 /// Shares of the time, in percent, that planning again may take for each of its ways: with the last one in `propose`, a
-/// tenth in all. A controller plans again at every change, and must be done before the next. Only where more would be lost
-/// than was promised does it take the time of a first plan.
+/// tenth in all. A controller plans again at every change, and must be done before the next. Only where somebody
+/// who has not changed would lose what he was promised does it take the time of a first plan.
 const CAREFUL_TIME: u64 = 6;
 const BOLD_TIME: u64 = 2;
 /// The rest of the tenth.
@@ -29,6 +30,19 @@ pub struct Kept {
     pub stands: Stands,
     /// What was promised to be lost at most: where it loses no more, nothing else needs to be looked for.
     pub promised: (i128, i128),
+    /// Workloads that take no longer than before and were promised to be on time, with the least that each can lose.
+    owed: Vec<(usize, Losses)>,
+}
+
+impl Kept {
+    /// Whether somebody for whom only others are to blame loses what he was promised to keep.
+    #[must_use]
+    pub fn is_broken_by(&self, desk: &Desk<'_>, stands: &Stands) -> bool {
+        self.owed.iter().any(|(workload, least)| {
+            let end = stands[*workload].as_ref().map(Stand::end);
+            end.is_some_and(|end| desk.snapshot.workloads[*workload].losses_at(end) != *least)
+        })
+    }
 }
 
 /// Stands that keep the previous plan; `None` without one, or when it cannot be kept at all.
@@ -42,13 +56,17 @@ pub fn keep(desk: &Desk<'_>, effort: &mut Effort<'_>) -> Option<Kept> {
     let stands = in_place(desk, &promises);
     let placed = |stands: &Stands| stands.iter().filter(|stand| stand.is_some()).count();
     if stand::losses(desk.snapshot, &stands) <= promised && placed(&stands) == desk.ground.placeable() {
-        return Some(Kept { stands, promised });
+        return Some(Kept { stands, promised, owed: Vec::new() });
     }
     if !desk.model.grid.exact {
-        return (placed(&stands) == desk.ground.placeable()).then_some(Kept { stands, promised });
+        return (placed(&stands) == desk.ground.placeable()).then(|| Kept {
+            stands,
+            promised,
+            owed: owed(desk, &promises),
+        });
     }
     let stands = repaired(desk, &promises, promised, effort);
-    (placed(&stands) == desk.ground.placeable()).then_some(Kept { stands, promised })
+    (placed(&stands) == desk.ground.placeable()).then(|| Kept { stands, promised, owed: owed(desk, &promises) })
 }
 
 /// A previous release that still names one of its workload's options.
@@ -94,12 +112,22 @@ fn promised_losses(desk: &Desk<'_>, promises: &[Promised]) -> (i128, i128) {
         let workload = &desk.snapshot.workloads[promised.workload];
         let length = workload.options[promised.option].held(desk.policy.promise);
         let then = workload.losses_at(promised.start + length);
-        let least = crate::plan::proof::earliest_end(desk, promised.workload).map(|end| workload.losses_at(end));
-        let least = least.unwrap_or_default();
+        let least = least(desk, promised.workload);
         sum.0 += i128::from(then.hard - least.hard);
         sum.1 += i128::from(then.soft - least.soft);
     }
     sum
+}
+
+/// What a workload loses at the end that it could have if it were alone.
+fn least(desk: &Desk<'_>, workload: usize) -> Losses {
+    let end = crate::plan::proof::earliest_end(desk, workload);
+    end.map(|end| desk.snapshot.workloads[workload].losses_at(end)).unwrap_or_default()
+}
+
+fn owed(desk: &Desk<'_>, promises: &[Promised]) -> Vec<(usize, Losses)> {
+    let kept = promises.iter().filter(|promised| promised.on_time && promised.unchanged);
+    kept.map(|promised| (promised.workload, least(desk, promised.workload))).collect()
 }
 
 /// Everything that fits stays to the second; the rest goes where it fits first, the pressed before the idle.

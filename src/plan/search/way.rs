@@ -40,7 +40,7 @@ const LOOKS_MAX: u32 = 2_000;
 /// How often those who still lose are looked at again.
 const ROUNDS_MAX: usize = 10;
 /// Of these, so many before anybody pushes: that moves many, and is the dearest to find.
-const ROUNDS_IN_PLACE: usize = 3;
+const ROUNDS_IN_PLACE: usize = 2;
 
 /// What is known and allowed in one round.
 struct Hall {
