@@ -63,9 +63,9 @@ fn planned(snapshot: &Snapshot, policy: &Policy, goal: Goal, watch: &dyn Watch) 
 
     // 2. What was planned before is kept where that loses nothing.
     let stands = match replan::keep(&desk, &mut effort) {
-        Some(kept) => {
+        Some(mut kept) => {
             let losses = |stands: &Stands| stand::losses(snapshot, stands);
-            let mut best = kept.stands.clone();
+            let mut best = std::mem::take(&mut kept.stands);
             // People are only moved for value: what is planned anew must lose less. It has a little time; where that ends
             // it, and somebody who has not changed would lose what he was promised, all that is left.
             for percent in [replan::ANEW_TIME, 100] {

@@ -58,14 +58,7 @@ pub fn keep(desk: &Desk<'_>, effort: &mut Effort<'_>) -> Option<Kept> {
     if stand::losses(desk.snapshot, &stands) <= promised && placed(&stands) == desk.ground.placeable() {
         return Some(Kept { stands, promised, owed: Vec::new() });
     }
-    if !desk.model.grid.exact {
-        return (placed(&stands) == desk.ground.placeable()).then(|| Kept {
-            stands,
-            promised,
-            owed: owed(desk, &promises),
-        });
-    }
-    let stands = repaired(desk, &promises, promised, effort);
+    let stands = if desk.model.grid.exact { repaired(desk, &promises, promised, effort) } else { stands };
     (placed(&stands) == desk.ground.placeable()).then(|| Kept { stands, promised, owed: owed(desk, &promises) })
 }
 

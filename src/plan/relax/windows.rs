@@ -34,6 +34,7 @@ pub fn windows<'m>(
     let watch = effort.watch;
     let end = (watch.elapsed_millis() + effort.total_millis() * percent / 100).min(effort.total_millis());
     let mut sizes = [window::JOBS_FIRST, window::JOBS_FIRST];
+    let elapsed = || if watch.stopped() { u64::MAX } else { watch.elapsed_millis() };
     let (mut idle, mut asked) = (0, false);
     // The search has a second try where there is nothing better to do.
     let tries = if window::can_roll(&desk.model) { 1 } else { 2 };
@@ -49,7 +50,6 @@ pub fn windows<'m>(
             let until = watch.elapsed_millis() + millis;
             let mut own = board.clone();
             let mut dice = Dice::new(desk.policy.seed, number);
-            let elapsed = || if watch.stopped() { u64::MAX } else { watch.elapsed_millis() };
             window::improve(&mut own, level, floor, size, &mut dice, &Span { elapsed: &elapsed, until });
             (own.loss, own.places)
         };
@@ -63,17 +63,16 @@ pub fn windows<'m>(
             idle = if board.loss < before { 0 } else { idle + 1 };
         } else if left >= LONG_MILLIS && !asked {
             asked = true;
-            let mut number = 9_000;
-            let until = watch.elapsed_millis() + left - LATE_MILLIS;
-            beside_a_long_solve(desk, board, proof, effort, left - LATE_MILLIS, |board| {
+            let (mut number, mut rolled) = (9_000, false);
+            let millis = left - LATE_MILLIS;
+            let span = Span { elapsed: &elapsed, until: watch.elapsed_millis() + millis };
+            beside_a_long_solve(desk, board, proof, effort, millis, |board| {
                 number += 1;
                 // First another plan altogether.
-                let other = (number == 9_001).then(|| {
-                    let elapsed = || if watch.stopped() { u64::MAX } else { watch.elapsed_millis() };
-                    let mut dice = Dice::new(desk.policy.seed, number);
-                    window::roll(board, level, &mut dice, &Span { elapsed: &elapsed, until })
-                });
-                other.flatten().unwrap_or_else(|| look(board, mine, number, LOOK_MILLIS))
+                let first = !std::mem::replace(&mut rolled, true);
+                let mut dice = Dice::new(desk.policy.seed, number);
+                let other = if first { window::roll(board, level, &mut dice, &span) } else { None };
+                other.unwrap_or_else(|| look(board, mine, number, LOOK_MILLIS))
             });
             idle = if board.loss < before { 0 } else { idle };
         } else {
