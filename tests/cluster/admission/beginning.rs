@@ -59,7 +59,6 @@ fn a_cluster_that_begins_without_us_comes_up_in_the_strictest_mode_and_we_come_u
         }
         here.webhook.lock().expect("no test breaks the lock").again();
         here.is_back(admin).await;
-        take_mode(admin, "protect", &here.registration).await;
-        here.is_back(admin).await;
+        here.protects_again(plane).await;
     });
 }

@@ -66,8 +66,6 @@ fn without_any_webhook_a_job_and_its_pod_are_stamped_by_the_api_server_and_a_for
         assert_eq!(found["status"], "ok", "{found}");
 
         admin.delete(&job).await.expect("it is deleted");
-        here.webhook.lock().expect("no test breaks the lock").again();
-        take_mode(admin, "protect", &here.registration).await;
-        here.is_back(admin).await;
+        here.protects_again(plane).await;
     });
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::shipped::take_mode;
-use super::{EVALS, GATE, GATES, GPU, Installed, NAME, QUEUE, file, installed, pod};
+use super::{EVALS, GATE, GATES, GPU, Installed, NAME, QUEUE, WRONG_STAMP, file, installed, pod};
 use crate::person::{Person, Refused, documents};
 use crate::plane::{Part, Plane};
 use crate::shared::alone_on_plane;
@@ -147,7 +147,7 @@ impl Round {
         }
         match mode {
             "observe" => taken(&self.forged).and(taken(&self.released)),
-            _ => refused(&self.forged, "is not that of the namespace's GpuTenant")
+            _ => refused(&self.forged, WRONG_STAMP)
                 .and(refused(&self.released, "only stagger's controller may change it")),
         }
     }

@@ -32,6 +32,8 @@ pub const GATES: &str = "kueue.x-k8s.io/admission-gated-by";
 pub const QUEUE: &str = "kueue.x-k8s.io/queue-name";
 pub const TENANT: &str = "stagger.dev/tenant";
 pub const TENANT_UID: &str = "stagger.dev/tenant-uid";
+/// What the policies that protect say of a stamp that is another tenant's.
+const WRONG_STAMP: &str = "is not that of the namespace's GpuTenant";
 /// The name by which a cluster's API server calls it.
 const NAME: &str = "stagger-webhook.stagger-system.svc";
 /// Where tenant nlp works; vision works in the other.
@@ -75,6 +77,32 @@ impl Installed {
             if is_gated && Self::stamp_of(&made) == self.nlp { Ok(()) } else { Err(made["metadata"].to_string()) }
         })
         .await;
+    }
+
+    /// Goes back to what a test found, from whatever mode: the webhook running, the policies those of `protect` alone.
+    ///
+    /// An API server follows kinds of policies one by one, and acts by what was deleted for a moment longer. While the webhook
+    /// is down one sees it: nothing stamps, nothing asks for a stamp, and a forged one is refused.
+    async fn protects_again(&self, plane: &Plane) {
+        let admin = &plane.admin;
+        let somebody = plane.user("somebody", &[]).await;
+        self.webhook.lock().expect("no test breaks the lock").kill();
+        take_mode(admin, "protect", &self.registration).await;
+        let bare = pod("settled", EVALS, &json!({}));
+        let forged = pod("settled", EVALS, &Self::labels(&self.vision));
+        until("only the policies that protect are left", Duration::from_secs(30), async || {
+            let made = somebody.dry_run(&bare).await.map_err(|refused| refused.message)?;
+            if Self::stamp_of(&made) != (String::new(), String::new()) {
+                return Err(format!("still stamped: {}", made["metadata"]["labels"]));
+            }
+            match somebody.dry_run(&forged).await {
+                Err(refused) if refused.message.contains(WRONG_STAMP) => Ok(()),
+                other => Err(format!("{other:?}")),
+            }
+        })
+        .await;
+        self.webhook.lock().expect("no test breaks the lock").again();
+        self.is_back(admin).await;
     }
 }
 

@@ -17,7 +17,7 @@ use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 
 use super::shipped::take_mode;
-use super::{EVALS, Installed, TENANT, TENANT_UID, installed, pod};
+use super::{EVALS, Installed, TENANT, TENANT_UID, WRONG_STAMP, installed, pod};
 use crate::person::Person;
 use crate::plane::{Plane, base64};
 use crate::shared::alone_on_plane;
@@ -150,14 +150,13 @@ fn whoever_changes_the_stamp_beside_us_it_is_right_in_the_end_or_refused() {
         let admin = &plane.admin;
         let somebody = plane.user("somebody", &[]).await;
         let address = serve(plane).await;
-        let wrong = "is not that of the namespace's GpuTenant";
         // The mode; whether we are asked again, whether the other is; what he does; what comes of it.
         let table = [
             ("protect", "IfNeeded", "Never", Does::Removes, None),
             ("protect", "IfNeeded", "Never", Does::Changes, None),
-            ("protect", "IfNeeded", "IfNeeded", Does::Changes, Some(wrong)),
+            ("protect", "IfNeeded", "IfNeeded", Does::Changes, Some(WRONG_STAMP)),
             ("protect", "IfNeeded", "IfNeeded", Does::Removes, Some("")),
-            ("protect", "Never", "Never", Does::Changes, Some(wrong)),
+            ("protect", "Never", "Never", Does::Changes, Some(WRONG_STAMP)),
             ("protect", "Never", "Never", Does::Removes, Some("")),
             ("enforce", "Never", "Never", Does::Removes, Some("stagger.dev/tenant-uid is missing")),
             ("enforce", "IfNeeded", "Never", Does::Removes, None),
@@ -177,7 +176,7 @@ fn whoever_changes_the_stamp_beside_us_it_is_right_in_the_end_or_refused() {
             })
             .await;
         }
-        take_mode(admin, "protect", &here.registration).await;
+        here.protects_again(plane).await;
         before_us(admin).await;
         // It writes before we are asked, and once more when we have written; then we are asked again.
         let bent = pod("other", EVALS, &json!({"other": "BeforeUs"}));
