@@ -22,8 +22,8 @@ demo: prerequisites ## Build stagger, then plan a realistic day in the terminal 
 	cargo build --release --bin stagger
 	cargo run --release --quiet --bin stagger -- demo
 
-# Tests on a cluster wait more than they work: one more of them than there are cores.
-TEST_THREADS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) + 1 )))
+# Tests on a cluster all begin at once and wait for a control plane and their turn (tests/cluster/shared.rs).
+CLUSTER_THREADS ?= 99
 
 # Without Python the tests that ask CP-SAT for a second opinion say that they were skipped.
 .PHONY: second-opinion
@@ -34,7 +34,14 @@ second-opinion: ## Make the virtual environment of the second opinion (CP-SAT), 
 # such as what `make release` builds.
 .PHONY: test
 test: prerequisites second-opinion node-prerequisites check-pure control-plane ## Run every test, with a real API server, Kueue and, as root, a node on this machine
-	RUST_TEST_THREADS=$(TEST_THREADS) cargo test --release
+	cargo test --release --no-run
+	cargo test --release --test it
+	RUST_TEST_THREADS=$(CLUSTER_THREADS) cargo test --release --test cluster
+
+.PHONY: test-next
+test-next: export STAGGER_TEST_KUBERNETES = next
+test-next: prerequisites control-plane ## Run the tests of admission on the API server of the next Kubernetes, which it compiles first
+	RUST_TEST_THREADS=$(CLUSTER_THREADS) cargo test --release --test cluster admission::
 
 .PHONY: control-plane
 control-plane: ## Compile etcd, Kubernetes, Kueue, KWOK and cert-manager for the cluster tests, where they are missing

@@ -5,6 +5,8 @@
 # Everything is compiled from Go modules at the versions that tests/controlplane/*/go.sum pin. Each part lies in a cache
 # folder of its own, named by a checksum of its module files and this script's recipe for it, so a machine compiles a part
 # once for all clones. A part is built beside its place and moved there whole: an interrupted build leaves nothing half done.
+#
+# With STAGGER_TEST_KUBERNETES=next the API server of the next Kubernetes is built too, which the tests then start instead.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -16,6 +18,7 @@ exec 9>"$root/lock"
 flock 9
 
 kubernetes=v1.35.4
+kubernetes_next=v1.36.3
 kueue=v0.17.0
 
 if ! command -v go >/dev/null; then
@@ -37,6 +40,11 @@ build_kubernetes() {
   (cd "$source/kubernetes" && go build -buildvcs=false -trimpath -ldflags "-s -w $version" -o "$1/bin/kubernetes" .)
   local name
   for name in kube-apiserver kube-controller-manager kube-scheduler kubelet kube-proxy; do ln -s kubernetes "$1/bin/$name"; done
+}
+
+build_kubernetes-next() {
+  local version="-X k8s.io/component-base/version.gitVersion=$kubernetes_next -X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=36"
+  (cd "$source/kubernetes-next" && go build -buildvcs=false -trimpath -ldflags "-s -w $version" -o "$1/bin/kube-apiserver" .)
 }
 
 build_kueue() {
@@ -70,7 +78,13 @@ build_cert-manager() {
   rm "$1/manifests/crds/README.md"
 }
 
-for part in etcd kubernetes kueue kwok cert-manager; do
+parts=(etcd kubernetes kueue kwok cert-manager)
+case ${STAGGER_TEST_KUBERNETES:-} in
+  '') ;;
+  next) parts+=(kubernetes-next) ;;
+  *) echo "error: STAGGER_TEST_KUBERNETES is \`$STAGGER_TEST_KUBERNETES\`; expected \`next\` or nothing" >&2; exit 2 ;;
+esac
+for part in "${parts[@]}"; do
   folder="$root/$part-$(key "$part")"
   if [ ! -e "$folder/bin" ]; then
     echo "building $part of the test control plane (once per machine)" >&2
@@ -78,7 +92,7 @@ for part in etcd kubernetes kueue kwok cert-manager; do
     mkdir "$new/bin"
     "build_$part" "$new"
     if ! mv -T "$new" "$folder" 2>/dev/null; then rm -rf "$new"; fi # another clone was faster
-    ls -1dt "$root/$part"-*/ | tail -n +3 | xargs -r rm -rf
+    ls -1dt "$root/$part"-????????????/ | tail -n +3 | xargs -r rm -rf
   fi
   touch "$folder"
   echo "$part=$folder"

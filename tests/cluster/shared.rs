@@ -1,9 +1,15 @@
-//! The control planes of this test binary.
+//! The control planes of this test binary, and how many tests work at a time.
+//!
+//! A test waits for the plane, stage or node that it wants and then, unless it is on a stage, for its turn: whoever waits takes
+//! nobody's place. So the binary is quickest where as many threads are given as it has tests (`make test` does); the two stages
+//! are never without work then, and as many tests as there are cores work beside them. With fewer threads, tests that wait for
+//! the same plane keep others from beginning.
 
 use std::sync::OnceLock;
+use std::thread::available_parallelism;
 
 use tokio::runtime::{Builder, Runtime};
-use tokio::sync::{Mutex, OnceCell, RwLock};
+use tokio::sync::{Mutex, OnceCell, RwLock, Semaphore, SemaphorePermit};
 
 use crate::plane::{Plane, start};
 
@@ -18,19 +24,37 @@ async fn plane() -> &'static RwLock<Plane> {
     PLANE.get_or_init(async || RwLock::new(start().await)).await
 }
 
+/// Waits for a turn beside the stages; asked for after what the test works on, never before.
+pub async fn turn() -> SemaphorePermit<'static> {
+    static TURNS: OnceLock<Semaphore> = OnceLock::new();
+    let turns = TURNS.get_or_init(|| Semaphore::new(available_parallelism().map_or(1, usize::from)));
+    turns.acquire().await.expect("turns are never closed")
+}
+
 /// Runs a long test on a control plane of its own, beside those that want the first one for themselves.
 pub fn on_own_plane(test: impl AsyncFnOnce(&Plane)) {
-    runtime().block_on(async { test(&start().await).await });
+    runtime().block_on(async {
+        let _turn = turn().await;
+        test(&start().await).await;
+    });
 }
 
 /// Runs a test beside others.
 pub fn on_plane(test: impl AsyncFnOnce(&Plane)) {
-    runtime().block_on(async { test(&*plane().await.read().await).await });
+    runtime().block_on(async {
+        let plane = plane().await.read().await;
+        let _turn = turn().await;
+        test(&plane).await;
+    });
 }
 
 /// Runs a test that stops or breaks parts: alone, and it leaves them running.
 pub fn alone_on_plane(test: impl AsyncFnOnce(&Plane)) {
-    runtime().block_on(async { test(&*plane().await.write().await).await });
+    runtime().block_on(async {
+        let plane = plane().await.write().await;
+        let _turn = turn().await;
+        test(&plane).await;
+    });
 }
 
 /// Runs a test that needs a whole control plane for itself and leaves nothing that the next one minds. Two such tests run at

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::shipped::take_mode;
+use super::shipped::{cel_only, take_mode};
 use super::{EVALS, Installed, TENANT_UID, doctor, installed, pod};
 use crate::shared::alone_on_plane;
 use crate::wait::until;
@@ -18,7 +18,7 @@ fn without_any_webhook_a_job_and_its_pod_are_stamped_by_the_api_server_and_a_for
         let admin = &plane.admin;
         let somebody = plane.user("somebody", &[]).await;
         here.webhook.lock().expect("no test breaks the lock").kill();
-        take_mode(admin, "cel-only-v1beta1", &here.registration).await;
+        take_mode(admin, cel_only(), &here.registration).await;
 
         // 1. A pod with labels and one without, with a foreign stamp and with none.
         let mut bare = pod("cel-only", EVALS, &json!({}));

@@ -16,7 +16,7 @@ use stagger::admission::tls::{self, Identity, Served};
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 
-use super::shipped::take_mode;
+use super::shipped::{stamping, take_mode};
 use super::{EVALS, Installed, TENANT, TENANT_UID, WRONG_STAMP, installed, pod};
 use crate::person::Person;
 use crate::plane::{Plane, base64};
@@ -25,7 +25,6 @@ use crate::wait::until;
 
 const SOON: Duration = Duration::from_secs(30);
 const REGISTRATION: &str = "admissionregistration.k8s.io/v1";
-const BETA: &str = "admissionregistration.k8s.io/v1beta1";
 /// Sorts after ours.
 const OTHER: &str = "99-other";
 
@@ -118,11 +117,11 @@ async fn before_us(admin: &Person) {
                       "mutations": [mutation(TENANT_UID), mutation(RAN)]});
     admin
         .apply(
-            &json!({"apiVersion": BETA, "kind": "MutatingAdmissionPolicy", "metadata": {"name": OTHER}, "spec": spec}),
+            &json!({"apiVersion": stamping(), "kind": "MutatingAdmissionPolicy", "metadata": {"name": OTHER}, "spec": spec}),
         )
         .await;
     let spec = json!({"policyName": OTHER});
-    admin.apply(&json!({"apiVersion": BETA, "kind": "MutatingAdmissionPolicyBinding", "metadata": {"name": OTHER}, "spec": spec})).await;
+    admin.apply(&json!({"apiVersion": stamping(), "kind": "MutatingAdmissionPolicyBinding", "metadata": {"name": OTHER}, "spec": spec})).await;
 }
 
 /// Has our own webhook asked again, as it is shipped, or not.
@@ -189,8 +188,8 @@ fn whoever_changes_the_stamp_beside_us_it_is_right_in_the_end_or_refused() {
         assert_eq!(Installed::stamp_of(&bent), here.nlp, "what changes it before us does not win");
         for (version, kind) in [
             (REGISTRATION, "MutatingWebhookConfiguration"),
-            (BETA, "MutatingAdmissionPolicyBinding"),
-            (BETA, "MutatingAdmissionPolicy"),
+            (stamping(), "MutatingAdmissionPolicyBinding"),
+            (stamping(), "MutatingAdmissionPolicy"),
         ] {
             let gone = json!({"apiVersion": version, "kind": kind, "metadata": {"name": OTHER}});
             admin.delete(&gone).await.expect("it is deleted");

@@ -7,19 +7,31 @@ use serde_json::{Value, json};
 
 use super::file;
 use crate::person::{Person, written};
-use crate::plane::base64;
+use crate::plane::{base64, is_next};
 
-/// The kinds by which an API server is told of admission; the last two exist where that is switched on.
-const KINDS: [(&str, &str); 6] = [
-    (V1, "MutatingWebhookConfiguration"),
-    (V1, "ValidatingWebhookConfiguration"),
-    (V1, "ValidatingAdmissionPolicy"),
-    (V1, "ValidatingAdmissionPolicyBinding"),
-    (V1BETA1, "MutatingAdmissionPolicy"),
-    (V1BETA1, "MutatingAdmissionPolicyBinding"),
-];
+/// The kinds by which an API server is told of admission.
+fn kinds() -> [(&'static str, &'static str); 6] {
+    [
+        (V1, "MutatingWebhookConfiguration"),
+        (V1, "ValidatingWebhookConfiguration"),
+        (V1, "ValidatingAdmissionPolicy"),
+        (V1, "ValidatingAdmissionPolicyBinding"),
+        (stamping(), "MutatingAdmissionPolicy"),
+        (stamping(), "MutatingAdmissionPolicyBinding"),
+    ]
+}
 const V1: &str = "admissionregistration.k8s.io/v1";
 const V1BETA1: &str = "admissionregistration.k8s.io/v1beta1";
+
+/// The version in which the API server that is tested has policies that change objects.
+pub fn stamping() -> &'static str {
+    if is_next() { V1 } else { V1BETA1 }
+}
+
+/// The overlay that stamps by such a policy.
+pub fn cel_only() -> &'static str {
+    if is_next() { "cel-only" } else { "cel-only-v1beta1" }
+}
 
 /// Where a webhook that is a process is found, and the bundle that is said to be its authority's.
 #[derive(Debug, Clone)]
@@ -49,7 +61,7 @@ pub async fn take_mode(admin: &Person, mode: &str, at: &Registration) {
         }
         admin.apply(object).await;
     }
-    for (version, kind) in KINDS {
+    for (version, kind) in kinds() {
         for there in admin.list(version, kind, "").await {
             let name = &there["metadata"]["name"];
             let kept = all.iter().any(|one| one["kind"] == kind && one["metadata"]["name"] == *name);

@@ -22,7 +22,7 @@ use std::process::Command;
 use tokio::sync::{OnceCell, RwLock};
 
 use crate::plane::{Built, Plane, control, folder};
-use crate::shared::runtime as threads;
+use crate::shared::{runtime as threads, turn};
 use space::Space;
 
 /// What the node says it has.
@@ -105,7 +105,9 @@ async fn start() -> Node {
 pub fn alone_on_node(test: impl AsyncFnOnce(&Node)) {
     threads().block_on(async {
         if let Some(node) = node().await {
-            test(&*node.write().await).await;
+            let node = node.write().await;
+            let _turn = turn().await;
+            test(&node).await;
         }
     });
 }

@@ -21,7 +21,7 @@ pub use kueue::base64;
 pub use kwok::RUNS_FOR;
 pub use pki::Authority;
 pub use site::Site;
-pub use start::{control, folder, port, start};
+pub use start::{control, folder, is_next, port, start};
 
 use crate::person::Person;
 

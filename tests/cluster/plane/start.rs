@@ -34,6 +34,11 @@ rules:
 - level: Metadata
 ";
 
+/// Whether the API server is that of the next Kubernetes (`tests/controlplane/kubernetes-next`); the other parts are the same.
+pub fn is_next() -> bool {
+    std::env::var("STAGGER_TEST_KUBERNETES").is_ok_and(|which| which == "next")
+}
+
 /// A port that was free a moment ago.
 pub fn port() -> u16 {
     let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port is free");
@@ -62,7 +67,7 @@ pub async fn control(built: &Built, site: &Site) -> Plane {
     fs::write(folder.join("audit.yaml"), AUDIT).expect("the audit policy can be written");
     let server = format!("https://{}:{secure}", site.address);
     let admin = Person::new("admin", authority.kubeconfig(&server, "admin", &["system:masters"])).await;
-    let program = built.program("kubernetes", "kube-apiserver");
+    let program = built.program(if is_next() { "kubernetes-next" } else { "kubernetes" }, "kube-apiserver");
     let mut apiserver = site.start("kube-apiserver", &program, apiserver_flags(site, store, secure));
     until("the API server is ready", PATIENCE, async || {
         if let Some(status) = apiserver.ended() {
@@ -135,7 +140,7 @@ fn etcd_flags(site: &Site, client: u16, peer: u16) -> Vec<String> {
 fn apiserver_flags(site: &Site, store: u16, secure: u16) -> Vec<String> {
     let file = |name: &str| site.folder.join(name).display().to_string();
     let address: Ipv4Addr = site.address;
-    words(&[
+    let mut flags = words(&[
         format!("etcd-servers=http://{address}:{store}"),
         format!("secure-port={secure}"),
         format!("bind-address={address}"),
@@ -158,13 +163,17 @@ fn apiserver_flags(site: &Site, store: u16, secure: u16) -> Vec<String> {
         format!("audit-log-path={}", audit_file(&site.folder).display()),
         format!("audit-policy-file={}", file("audit.yaml")),
         "audit-log-mode=blocking".to_owned(),
-        // Stamps without a webhook: the version of this API that is off by default until 1.36.
-        "runtime-config=admissionregistration.k8s.io/v1beta1=true".to_owned(),
-        "feature-gates=MutatingAdmissionPolicy=true".to_owned(),
         // One or two tests must not throttle each other.
         "max-requests-inflight=3000".to_owned(),
         "max-mutating-requests-inflight=1000".to_owned(),
-    ])
+    ]);
+    if !is_next() {
+        // Stamps without a webhook: the version of this API that is off by default until 1.36.
+        let beta =
+            ["runtime-config=admissionregistration.k8s.io/v1beta1=true", "feature-gates=MutatingAdmissionPolicy=true"];
+        flags.extend(words(&beta.map(str::to_owned)));
+    }
+    flags
 }
 
 fn controllers_flags(folder: &Path, config: &str) -> Vec<String> {

@@ -4,6 +4,15 @@ use std::collections::BTreeSet;
 
 use super::source::Source;
 
+/// The binaries of tests, each of which `make test` must run.
+pub fn test_binaries(sources: &[Source]) -> Vec<String> {
+    let makefile = sources.iter().find(|source| source.path == "Makefile").map_or("", |source| &source.text);
+    let name = |source: &Source| source.path.strip_prefix("tests/")?.strip_suffix("/main.rs").map(str::to_owned);
+    let is_run = |name: &String| makefile.lines().any(|line| line.ends_with(&format!("--test {name}")));
+    let names = sources.iter().filter_map(name).filter(|name| !is_run(name));
+    names.map(|name| format!("tests/{name}/main.rs: `make test` does not run it")).collect()
+}
+
 /// The command lines in fenced blocks of all pages: each `make` target, `stagger` subcommand and scenario must exist.
 pub fn commands(sources: &[Source]) -> Vec<String> {
     let makefile = sources.iter().find(|source| source.path == "Makefile").map_or("", |source| &source.text);

@@ -87,6 +87,18 @@ fn commands_in_the_docs_exist() {
 }
 
 #[test]
+fn every_binary_of_tests_is_run() {
+    holds(&docs::test_binaries(&everything()), "name it in the recipe `test` of the Makefile");
+}
+
+#[test]
+fn catches_tests_that_nobody_runs() {
+    let makefile = Source::new("Makefile", "test:\n\tcargo test --release --test it\n");
+    let bad = [makefile, Source::new("tests/it/main.rs", ""), Source::new("tests/slow/main.rs", "")];
+    catches(&docs::test_binaries(&bad), &["tests/slow/main.rs: `make test` does not run it"]);
+}
+
+#[test]
 fn scenario_folders_are_whole() {
     holds(&docs::scenario_folders(&everything()), "see CONTRIBUTING.md, \"Add a scenario\"");
 }
