@@ -1,6 +1,6 @@
 //! The controller: the plan, honoured by a real Kueue.
 //!
-//! `plan_loop` is the way in: the watches (`watch`, `kinds`, `project`, `rows`, `alike`, `packed`) fill compact rows; each
+//! `plan_loop` is the way in: the watches (`watch`, `kinds`, `project`, `rows`, `alike`, `packed`, `once`) fill compact rows; each
 //! turn puts them together with the same `kueue::assemble` as the command line, asks `scope` whether there must be a new plan
 //! and why (`changes`), has it made beside the loop (`planning`), decides (`turn`, with `kueue::release`) and writes
 //! (`acts`, `stored`, `events`). While no row changes, `quiet` says until when all of that would come to nothing.
@@ -22,6 +22,7 @@ pub mod gates;
 pub mod kinds;
 pub mod learnt;
 pub mod metrics;
+mod once;
 pub mod overlap;
 mod packed;
 pub mod plan_loop;

@@ -13,7 +13,7 @@ use crate::api::capacity_plan::{CapacityPlanSpec, Mode};
 use crate::api::manifest::Manifest;
 use crate::kueue::observed::{Observed, Standing, by_key};
 use crate::kueue::release::{Trouble, TroubleKind};
-use crate::kueue::{self, Assembled, Given, Outrun};
+use crate::kueue::{self, Assembled, Given, Lent, Outrun};
 use crate::names::{FlavorName, QueueName, WorkloadKey};
 use crate::plan::snapshot::{NodeId, NodeKind, PreviousRelease, Running, Snapshot};
 use crate::units::{Seconds, Timestamp};
@@ -56,13 +56,25 @@ impl Scope {
     /// Puts the rows together for an instant.
     #[must_use]
     pub fn look(&self, rows: &mut dyn Iterator<Item = &Manifest>, now: Timestamp, settings: &Settings) -> Assembled {
+        self.look_lent(rows, &Lent::new(), now, settings)
+    }
+
+    /// The same where some rows are lent.
+    #[must_use]
+    pub fn look_lent(
+        &self,
+        rows: &mut dyn Iterator<Item = &Manifest>,
+        lent: &Lent<'_>,
+        now: Timestamp,
+        settings: &Settings,
+    ) -> Assembled {
         let mut given = Given::at(now);
         given.default_horizon = settings.horizon;
         given.overrides.time_zone = Some(settings.zone);
         given.capacity_plan.clone_from(&self.name);
         given.gates_ignored = self.gates_ignored;
         given.outrun = Outrun::AsLongAgain(settings.patience().overrun);
-        kueue::assemble(rows, &given)
+        kueue::assemble_lent(rows, lent, &given)
     }
 
     /// The instant for which changes are looked for: that of the last plan, so that only objects can differ.

@@ -25,7 +25,7 @@ impl Loop {
             let known = self.seen.get(name);
             let fresh = known.is_some_and(|(at, seen)| *at == revision && seen.snapshot.now == instant);
             if !fresh {
-                let mut seen = self.rows.read(|rows| scope.look(rows, instant, &self.settings));
+                let mut seen = self.rows.read(|rows, lent| scope.look_lent(rows, lent, instant, &self.settings));
                 for error in self.learnt.observe(&seen.observed) {
                     self.health.metrics.differs(error);
                 }
@@ -68,9 +68,9 @@ impl Loop {
             // Rows may have changed since that look. What is planned and why come from one state of them, so that whatever
             // comes later is a change to this plan and no cause is lost.
             let instant = scope.instant(now);
-            let (mut seen, mut assembled) = self.rows.read(|rows| {
+            let (mut seen, mut assembled) = self.rows.read(|rows, lent| {
                 let rows: Vec<&Manifest> = rows.collect();
-                let look = |at| scope.look(&mut rows.iter().copied(), at, &self.settings);
+                let look = |at| scope.look_lent(&mut rows.iter().copied(), lent, at, &self.settings);
                 (look(instant), look(now))
             });
             self.learnt.forecast(&mut seen);

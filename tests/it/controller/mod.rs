@@ -7,6 +7,7 @@ mod fake;
 mod flavors;
 mod inactive;
 mod learnt;
+mod lent;
 mod observed;
 mod overdue;
 mod overlap;
