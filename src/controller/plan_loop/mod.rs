@@ -1,10 +1,12 @@
 //! The loop: look, plan what must be planned anew, let go what is due, tell everyone.
 //!
 //! Level-triggered: each turn starts from what is known now and could be the first one. Only who leads acts, and each
-//! write asks for the lease once more. Planning goes on beside the loop, so that what is due never waits for it; whatever
-//! does not get done in a turn is decided anew in the next.
+//! write asks for the lease once more. Planning goes on beside the loop, so that what is due never waits for it, and so do
+//! writes of which there may be many (`beside`); whatever does not get done in a turn is decided anew in the next.
 
+pub mod beside;
 mod hand;
+mod pen;
 mod still;
 mod think;
 mod write;
@@ -46,7 +48,7 @@ const GATHER: Duration = Duration::from_millis(150);
 const GATHER_MANY: Duration = Duration::from_secs(1);
 /// Without any change: so that what only the clock brings is noticed.
 const TICK: Duration = Duration::from_secs(2);
-/// Writes of a kind in one turn; the rest comes with the next, at once.
+/// Namespaces that are labelled in one turn; the rest comes with the next, at once.
 const WRITES: usize = 512;
 /// Events that wait until nothing is being let go; of more work at once nobody reads them one by one.
 const EVENTS: usize = 2_048;
@@ -59,6 +61,7 @@ const TOLD_FRESH: Seconds = Seconds(10);
 const PAUSE: u32 = 4;
 
 use hand::Hand;
+use pen::Pen;
 
 /// A CapacityPlan as it was read.
 struct Plan {
@@ -97,6 +100,8 @@ pub struct Loop {
     since: Timestamp,
     /// What is being let go.
     hand: Option<Hand>,
+    /// What is being told.
+    pen: Option<Pen>,
     /// Called when little is left of that.
     few: Arc<Notify>,
     /// What was let go and has no event yet.
@@ -146,6 +151,7 @@ impl Loop {
             epoch: None,
             since,
             hand: None,
+            pen: None,
             few: Arc::default(),
             events: Vec::new(),
             recorder,
@@ -238,6 +244,7 @@ impl Loop {
         }
         self.begin(&plans, epoch, now).await;
         let hand = self.hand.get_or_insert_with(|| Hand::new(&self.cluster, &fence, Arc::clone(&self.few)));
+        self.pen.get_or_insert_with(|| Pen::new(&self.cluster, &fence, Arc::clone(&self.few)));
         patience.pace.at_once = patience.pace.at_once.min(hand.room());
         let begun = Instant::now();
         self.look(now);
@@ -248,8 +255,9 @@ impl Loop {
         self.thought = begun.elapsed();
         let again = self.scopes.values().any(|scope| scope.pinned && scope.failed.is_none());
         // 4. Let go what is due, then write it down, then tell.
-        let mut still = planned && turn.is_empty() && self.hand.as_ref().is_none_or(Hand::is_empty);
-        let more = self.act(turn, now, &fence).await;
+        let idle = self.hand.as_ref().is_none_or(Hand::is_empty) && self.pen.as_ref().is_none_or(Pen::is_idle);
+        let mut still = planned && turn.is_empty() && idle;
+        let more = self.act(turn);
         self.store(&fence).await;
         still &= self.tell_plans(&plans, now, &patience, &fence).await;
         let labels = self.label_namespaces(&fence).await;
@@ -264,7 +272,7 @@ impl Loop {
             tracing::info!("no longer the leader");
         }
         (self.scopes, self.seen, self.stored) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        (self.labelled, self.quiet, self.hand) = (None, None, None);
+        (self.labelled, self.quiet, self.hand, self.pen) = (None, None, None, None);
         (self.slo_told, self.plan_told, self.busy) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         self.planning = JoinSet::new();
     }

@@ -1,6 +1,7 @@
 //! The controller without a cluster: its decisions on a Kueue of a few lines that admits what fits, first come, first served.
 
 mod acknowledged;
+mod beside;
 mod changes;
 mod day;
 mod fake;
