@@ -2,7 +2,7 @@
 //!
 //! `plan_loop` is the way in: the watches (`watch`, `kinds`, `project`, `rows`, `alike`, `packed`, `once`) fill compact rows; each
 //! turn puts them together with the same `kueue::assemble` as the command line, asks `scope` whether there must be a new plan
-//! and why (`changes`), has it made beside the loop (`planning`), decides (`turn`, with `kueue::release`) and writes
+//! and why (`changes`), has it made beside the loop (`planning`, and when at the earliest: `rest`), decides (`turn`, with `kueue::release`) and writes
 //! (`acts`, `stored`, `events`). While no row changes, `quiet` says until when all of that would come to nothing.
 //! `stamps` and `acknowledged` go on beside it. `slo_status` and `plan_status` are what people are told.
 //! `watchdog` is a process of its own that lets work go when nobody leads.
@@ -32,6 +32,7 @@ pub mod probes;
 pub mod project;
 pub mod quiet;
 pub mod reservations;
+pub mod rest;
 pub mod rows;
 pub mod scope;
 pub mod settings;

@@ -33,6 +33,7 @@ use crate::controller::gates::{self, Gates};
 use crate::controller::learnt::Learnt;
 use crate::controller::planning::Planned;
 use crate::controller::probes::Health;
+use crate::controller::rest::Rest;
 use crate::controller::rows::{Rows, State};
 use crate::controller::scope::Scope;
 use crate::controller::settings::Settings;
@@ -92,6 +93,11 @@ pub struct Loop {
     planning: JoinSet<(String, Result<Planned, String>)>,
     /// Being planned at this moment.
     busy: BTreeMap<String, Vec<Change>>,
+    /// How much each has been planned of late, and when the first of those that rest may be planned again.
+    rests: BTreeMap<String, Rest>,
+    rests_until: Option<Duration>,
+    /// From here on rests are reckoned.
+    begun: Instant,
     /// What of each scope's plan is stored already.
     stored: BTreeMap<String, Stored>,
     slo_told: BTreeMap<(String, String), (Timestamp, crate::api::status::WorkloadSloStatus)>,
@@ -145,6 +151,9 @@ impl Loop {
             seen: BTreeMap::new(),
             planning: JoinSet::new(),
             busy: BTreeMap::new(),
+            rests: BTreeMap::new(),
+            rests_until: None,
+            begun: Instant::now(),
             stored: BTreeMap::new(),
             slo_told: BTreeMap::new(),
             plan_told: BTreeMap::new(),
@@ -302,6 +311,7 @@ impl Loop {
         let wanted: BTreeMap<String, Option<&Plan>> =
             if plans.is_empty() { [(String::new(), None)].into() } else { named.collect() };
         self.scopes.retain(|name, _| wanted.contains_key(name));
+        self.rests.retain(|name, _| wanted.contains_key(name));
         self.seen.retain(|name, _| wanted.contains_key(name));
         for (name, plan) in wanted {
             let spec = plan.map(|plan| plan.spec.clone()).unwrap_or_default();
@@ -355,12 +365,14 @@ impl Loop {
         self.seen.clear();
     }
 
-    /// Until the next planned start, at most a tick.
+    /// Until the next planned start or the end of a rest, at most a tick.
     fn wait(&self) -> Duration {
         let now = self.settings.clock.now();
         let plans = self.scopes.values().filter_map(|scope| scope.planned.as_deref());
         let starts = plans.flat_map(|planned| &planned.plan.releases).map(|release| release.start);
         let next = starts.filter(|start| *start > now).min();
-        next.map_or(TICK, |start| self.settings.clock.until(start).min(TICK)).max(Duration::from_millis(5))
+        let start = next.map_or(TICK, |start| self.settings.clock.until(start));
+        let rest = self.rests_until.map_or(TICK, |until| until.saturating_sub(self.begun.elapsed()));
+        start.min(rest).min(TICK).max(Duration::from_millis(5))
     }
 }

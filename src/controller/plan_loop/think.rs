@@ -11,10 +11,10 @@ use crate::controller::planning::{self, Planned};
 use crate::controller::rows::State;
 use crate::controller::settings::Patience;
 use crate::controller::turn::{self, Seen, Sight, Slo, Turn};
-use crate::controller::{changes, evicted, reservations};
+use crate::controller::{changes, evicted, reservations, rest};
 use crate::names::WorkloadKey;
 use crate::plan::proposal::Verdict;
-use crate::units::{Seconds, Timestamp};
+use crate::units::Timestamp;
 
 impl Loop {
     /// Puts the rows together where they have changed.
@@ -46,23 +46,28 @@ impl Loop {
     /// Begins what must be planned anew; whether nothing must, and nothing is being planned.
     pub(super) fn plan(&mut self, now: Timestamp, patience: &Patience) -> bool {
         let mut still = true;
+        self.rests_until = None;
+        let begun = self.begun.elapsed();
         for (name, scope) in &mut self.scopes {
             let Some((_, seen)) = self.seen.get(name) else { continue };
             if self.busy.contains_key(name) {
                 still = false;
                 continue;
             }
-            if scope.reasons(&seen.snapshot, now, patience).is_empty() {
+            let reasons = scope.reasons(&seen.snapshot, now, patience);
+            if reasons.is_empty() {
                 continue;
             }
             still = false;
-            // After a failure, not at once again; a plan that took long is not made all the time.
-            let rest = match (&scope.failed, &scope.planned) {
-                (Some(_), _) => patience.missed,
-                (None, Some(planned)) => self.settings.clock.span(Seconds((planned.millis / 500).min(3).cast_signed())),
-                (None, None) => Seconds::ZERO,
-            };
-            if scope.tried.is_some_and(|at| now - at < rest) {
+            // After a failure, not at once again.
+            if scope.failed.is_some() && scope.tried.is_some_and(|at| now - at < patience.missed) {
+                continue;
+            }
+            let is_urgent = scope.planned.as_ref().is_none_or(|planned| rest::is_urgent(&reasons, planned, now));
+            let rest = self.rests.entry(name.clone()).or_default();
+            let until = rest.until(is_urgent);
+            if until > begun {
+                self.rests_until = Some(self.rests_until.map_or(until, |known| known.min(until)));
                 continue;
             }
             // Rows may have changed since that look. What is planned and why come from one state of them, so that whatever
@@ -80,6 +85,7 @@ impl Loop {
                 continue;
             }
             scope.begin(&changes, now);
+            rest.begin(begun);
             let request = scope.request(assembled, changes.clone(), &self.settings, patience);
             self.busy.insert(name.clone(), changes);
             let name = name.clone();
@@ -96,6 +102,9 @@ impl Loop {
             return;
         };
         let changes = self.busy.remove(&name).unwrap_or_default();
+        if let Some(rest) = self.rests.get_mut(&name) {
+            rest.end(self.begun.elapsed());
+        }
         let Some(scope) = self.scopes.get_mut(&name) else { return };
         let cause = changes.first().map_or("First", |change| change.kind.word());
         self.health.metrics.count(&self.health.metrics.plans, "cause", cause);

@@ -15,6 +15,7 @@ mod overlap;
 mod plan_status;
 mod quiet;
 mod released;
+mod rest;
 mod rows;
 mod skew;
 mod stamps;
