@@ -66,6 +66,7 @@ pub fn is_urgent(changes: &[Change], planned: &Planned, now: Timestamp) -> bool 
         | ChangeKind::Ended
         | ChangeKind::Arrived
         | ChangeKind::Calendar
+        | ChangeKind::Others
         | ChangeKind::Usage
         | ChangeKind::Age => false,
     })

@@ -88,7 +88,11 @@ pub fn assemble_lent<'a>(
         without_runtime: Vec::new(),
         told_without_runtime: BTreeSet::new(),
     };
-    let scope = scope(plan.map(|known| &known.spec), &queues);
+    let mut scope = scope(plan.map(|known| &known.spec), &queues);
+    for elder in given.left_to.iter().filter_map(|name| catalog.capacity_plans.get(name.as_str())) {
+        let theirs = self::scope(Some(&elder.spec), &queues);
+        scope.retain(|queue| !theirs.contains(queue));
+    }
     let mut sorted = Sorted { running: running::stated(&catalog, &queues, frame, &mut findings), ..Sorted::default() };
     let mut observed = Vec::with_capacity(catalog.queued.len());
     let mut take = |queued: &[&Manifest]| {

@@ -7,6 +7,7 @@
 pub mod beside;
 mod hand;
 mod pen;
+mod plans;
 mod still;
 mod think;
 mod write;
@@ -20,15 +21,15 @@ use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
 
-use crate::api::capacity_plan::{self, CapacityPlanSpec};
 use crate::api::status::CapacityPlanStatus;
 use crate::api::tenant;
 use crate::cluster::Cluster;
 use crate::cluster::lease::Leadership;
-use crate::controller::acknowledged::told::{PlanVersion, Webhook};
+use crate::controller::acknowledged::told::Webhook;
 use crate::controller::acts::Fence;
 use crate::controller::adherence::Adherence;
 use crate::controller::changes::Change;
+use crate::controller::configuration;
 use crate::controller::gates::{self, Gates};
 use crate::controller::learnt::Learnt;
 use crate::controller::planning::Planned;
@@ -37,7 +38,6 @@ use crate::controller::rest::Rest;
 use crate::controller::rows::{Rows, State};
 use crate::controller::scope::Scope;
 use crate::controller::settings::Settings;
-use crate::controller::{configuration, stored};
 use crate::kueue::Assembled;
 use crate::kueue::release::Order;
 use crate::plan::proposal::Release;
@@ -63,15 +63,6 @@ const PAUSE: u32 = 4;
 
 use hand::Hand;
 use pen::Pen;
-
-/// A CapacityPlan as it was read.
-struct Plan {
-    name: String,
-    spec: CapacityPlanSpec,
-    generation: Option<i64>,
-    version: PlanVersion,
-    status: CapacityPlanStatus,
-}
 
 /// A plan that was stored: what it says, since when, and how long writing it took.
 struct Stored {
@@ -284,52 +275,6 @@ impl Loop {
         (self.labelled, self.quiet, self.hand, self.pen) = (None, None, None, None);
         (self.slo_told, self.plan_told, self.busy) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         self.planning = JoinSet::new();
-    }
-
-    fn read_plans(&self) -> Vec<Plan> {
-        self.rows.read_kinds(&[capacity_plan::KIND], |rows| {
-            // A spec that cannot be read is observed: nothing is held on a guess.
-            rows.map(|row| Plan {
-                name: row.name.clone(),
-                spec: row.decode("/spec").unwrap_or_default(),
-                generation: row.at("/metadata/generation").and_then(serde_json::Value::as_i64),
-                version: PlanVersion::of(row),
-                status: row.decode("/status").unwrap_or_default(),
-            })
-            .collect()
-        })
-    }
-
-    /// A scope for every CapacityPlan, begun from its stored plan.
-    async fn begin(&mut self, plans: &[Plan], epoch: i64, now: Timestamp) {
-        if self.epoch != Some(epoch) {
-            tracing::info!(epoch, "leading");
-            self.forget();
-            (self.epoch, self.since) = (Some(epoch), now);
-        }
-        let named = plans.iter().map(|plan| (plan.name.clone(), Some(plan)));
-        let wanted: BTreeMap<String, Option<&Plan>> =
-            if plans.is_empty() { [(String::new(), None)].into() } else { named.collect() };
-        self.scopes.retain(|name, _| wanted.contains_key(name));
-        self.rests.retain(|name, _| wanted.contains_key(name));
-        self.seen.retain(|name, _| wanted.contains_key(name));
-        for (name, plan) in wanted {
-            let spec = plan.map(|plan| plan.spec.clone()).unwrap_or_default();
-            if let Some(scope) = self.scopes.get_mut(&name) {
-                scope.changed |= scope.spec != spec;
-                scope.spec = spec;
-                continue;
-            }
-            let gates_ignored = self.gates == Gates::Ignored;
-            let named = plan.map(|plan| plan.name.clone());
-            let mut scope = Scope { name: named, spec, gates_ignored, ..Scope::default() };
-            match stored::read(&self.cluster, &self.settings.namespace, scope.name.as_deref()).await {
-                Ok(Some(plan)) => scope.inherited = plan.previous_releases(),
-                Ok(None) => {}
-                Err(error) => tracing::warn!(plan = name, %error, "the stored plan is not used"),
-            }
-            self.scopes.insert(name, scope);
-        }
     }
 
     async fn configure(&self) {

@@ -11,7 +11,7 @@ use crate::controller::planning::{self, Planned};
 use crate::controller::rows::State;
 use crate::controller::settings::Patience;
 use crate::controller::turn::{self, Seen, Sight, Slo, Turn};
-use crate::controller::{changes, evicted, reservations, rest};
+use crate::controller::{changes, evicted, overlap, reservations, rest};
 use crate::names::WorkloadKey;
 use crate::plan::proposal::Verdict;
 use crate::units::Timestamp;
@@ -43,10 +43,22 @@ impl Loop {
         }
     }
 
+    /// What each may not plan with, for a plan that goes first has planned it.
+    fn look_at_elders(&mut self) {
+        let plans =
+            self.scopes.iter().filter_map(|(name, scope)| Some((name.clone(), scope.planned.clone()?))).collect();
+        for (name, scope) in self.scopes.iter_mut().filter(|(_, scope)| !scope.elders.is_empty()) {
+            if let Some((_, seen)) = self.seen.get(name) {
+                scope.taken = overlap::taken(scope, &plans, seen);
+            }
+        }
+    }
+
     /// Begins what must be planned anew; whether nothing must, and nothing is being planned.
     pub(super) fn plan(&mut self, now: Timestamp, patience: &Patience) -> bool {
         let mut still = true;
         self.rests_until = None;
+        self.look_at_elders();
         let begun = self.begun.elapsed();
         for (name, scope) in &mut self.scopes {
             let Some((_, seen)) = self.seen.get(name) else { continue };

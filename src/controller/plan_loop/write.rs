@@ -5,7 +5,8 @@ use tokio::time::Instant;
 
 use super::hand::Hand;
 use super::pen::{Line, Pen};
-use super::{EVENTS, Loop, Plan, STORE_PAUSE, Stored, WRITES};
+use super::plans::Plan;
+use super::{EVENTS, Loop, STORE_PAUSE, Stored, WRITES};
 use crate::api::manifest::Manifest;
 use crate::api::tenant;
 use crate::cluster::Kind;
@@ -131,7 +132,7 @@ impl Loop {
             ungated.sort();
             let overlap = overlap::told(&plan.name, &self.scopes, &seen.snapshot);
             let standing = Standing {
-                overlap: overlap.as_deref(),
+                overlap: overlap.as_ref(),
                 now,
                 generation: plan.generation,
                 held: covered.iter().filter(|one| one.is_gated()).count(),
