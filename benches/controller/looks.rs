@@ -22,25 +22,16 @@ use super::process::resident_kib;
 use super::{ALL, EACH, GATES, GPU, KUEUE, QUEUES};
 
 /// 2026-11-30T12:00:00Z.
-const NOON: Timestamp = Timestamp(1_796_040_000);
+pub const NOON: Timestamp = Timestamp(1_796_040_000);
 
 pub fn measure() {
-    let settings = Settings {
-        clock: Clock::WALL,
-        zone: chrono_tz::UTC,
-        namespace: "stagger-system".to_owned(),
-        kueue: ("kueue-system".to_owned(), "kueue-manager-config".to_owned()),
-        time_limit_millis: 2_000,
-        horizon: Seconds(12 * 3600),
-        hold_max: Seconds(1800),
-        read_yaml: |_| Vec::new(),
-    };
+    let settings = settings();
     let mut told = Told { begun: Instant::now(), before: resident_kib(std::process::id()) };
     let rows = rows();
     told.step("rows");
     let mut scope = Scope { name: Some("all".to_owned()), ..Scope::default() };
     scope.spec = serde_json::from_value(json!({"mode": "Enforce", "horizon": "12h"})).expect("a spec");
-    let look = |scope: &Scope| rows.read(|rows| scope.look(rows, NOON, &settings));
+    let look = |scope: &Scope| rows.read(|rows, lent| scope.look_lent(rows, lent, NOON, &settings));
     let assembled = look(&scope);
     told.step("a look");
     let patience = settings.patience();
@@ -66,6 +57,19 @@ pub fn measure() {
     let turn = decide(&mut [Seen { scope: &mut scope, assembled: &assembled }], &sight, &patience);
     told.step("a turn");
     println!("{} orders, {} notes, {} held", turn.orders.len(), turn.notes.len(), turn.gates);
+}
+
+pub fn settings() -> Settings {
+    Settings {
+        clock: Clock::WALL,
+        zone: chrono_tz::UTC,
+        namespace: "stagger-system".to_owned(),
+        kueue: ("kueue-system".to_owned(), "kueue-manager-config".to_owned()),
+        time_limit_millis: 2_000,
+        horizon: Seconds(12 * 3600),
+        hold_max: Seconds(1800),
+        read_yaml: |_| Vec::new(),
+    }
 }
 
 struct Told {

@@ -8,8 +8,10 @@ use stagger::clock::Clock;
 use stagger::controller::kinds::KINDS;
 use stagger::controller::project::project;
 use stagger::controller::rows::{Change, Rows};
+use stagger::controller::scope::Scope;
 
-use super::process::resident_kib;
+use super::looks::{NOON, settings};
+use super::process::{most_kib, resident_kib};
 
 const PODS: usize = 100_000;
 /// Pods are of so many templates, each with its own requests, labels and tolerations.
@@ -34,11 +36,25 @@ pub fn measure() {
     let kept = resident_kib(std::process::id()) - before;
     println!("{PODS} pods of {} bytes each are kept in {} MiB", sent / PODS, kept / 1024);
     let begun = Instant::now();
-    let (told, peak) = rows.read_kinds(&["Pod"], |pods| {
-        let told = pods.filter(|pod| pod.label("app").is_some()).count();
-        (told, resident_kib(std::process::id()) - before)
+    let (told, peak) = rows.read(|_, lent| {
+        let (mut told, mut peak) = (0, 0);
+        for make in lent.values() {
+            let pods = make();
+            told += pods.iter().filter(|pod| pod.label("app").is_some()).count();
+            peak = peak.max(resident_kib(std::process::id()) - before);
+        }
+        (told, peak)
     });
     println!("{told} are read in {} ms, with {} MiB while that lasts", begun.elapsed().as_millis(), peak / 1024);
+    let (begun, scope) = (Instant::now(), Scope::default());
+    let assembled = rows.read(|rows, lent| scope.look_lent(rows, lent, NOON, &settings()));
+    let kept = resident_kib(std::process::id()) - before;
+    let (groups, took) = (assembled.observed.len(), begun.elapsed().as_millis());
+    println!(
+        "{groups} groups are put together of them in {took} ms; rows and what is known of groups take {} MiB",
+        kept / 1024
+    );
+    println!("{} MiB were taken at most", most_kib(std::process::id()).saturating_sub(before) / 1024);
 }
 
 /// Two texts of eight and twelve hexadecimal digits, as unlike from pod to pod as a UID's.

@@ -10,7 +10,16 @@ pub fn cpu_micros(pid: u32) -> u64 {
 
 /// What it holds in memory.
 pub fn resident_kib(pid: u32) -> u64 {
+    status(pid, "VmRSS:")
+}
+
+/// The most that it has held so far.
+pub fn most_kib(pid: u32) -> u64 {
+    status(pid, "VmHWM:")
+}
+
+fn status(pid: u32, field: &str) -> u64 {
     let text = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("the process runs");
-    let line = text.lines().find(|line| line.starts_with("VmRSS:")).expect("it has memory");
+    let line = text.lines().find(|line| line.starts_with(field)).expect("it has memory");
     line.split_whitespace().nth(1).and_then(|word| word.parse().ok()).expect("a number of KiB")
 }

@@ -3,7 +3,7 @@
 //! Before every write the lease is asked at that very moment: who has been paused and no longer leads writes nothing.
 //! Objects are never decoded and written back; a patch names the fields it changes.
 
-use futures::{Stream, StreamExt, stream};
+use futures::{StreamExt, stream};
 use kube::Api;
 use kube::api::{DynamicObject, Patch, PatchParams};
 use kube::core::ApiResource;
@@ -20,7 +20,7 @@ use crate::kueue::observed::Carrier;
 use crate::kueue::release::{Hold, Order, Target, Told};
 
 /// Writes at once. The API server gives a client its share; more would only wait there.
-const AT_ONCE: usize = 32;
+pub(super) const AT_ONCE: usize = 32;
 const MANAGER: &str = "stagger-controller";
 
 /// The right to write: a tenure that is asked each time.
@@ -59,31 +59,25 @@ impl Ended {
     }
 }
 
-/// Carries out orders, the first ones first.
+/// Carries out orders, the first ones first; several at once, and none waits for the answer to one before it.
 pub async fn release(cluster: &Cluster, orders: Vec<Order>, fence: &Fence) -> Vec<(Order, Ended)> {
-    release_each(cluster.clone(), stream::iter(orders), fence.clone()).collect().await
+    let one = |order: Order| async move {
+        let ended = release_one(cluster, &order, fence).await;
+        (order, ended)
+    };
+    stream::iter(orders).map(one).buffer_unordered(AT_ONCE).collect().await
 }
 
-/// Carries out orders as they come; several at once, and none waits for the answer to one before it.
-pub fn release_each(
-    cluster: Cluster,
-    orders: impl Stream<Item = Order>,
-    fence: Fence,
-) -> impl Stream<Item = (Order, Ended)> {
-    let one = move |order: Order| {
-        let (cluster, fence) = (cluster.clone(), fence.clone());
-        async move {
-            let mut ended = Ended::Done;
-            for target in &order.targets {
-                match let_go(&cluster, target, order.told.as_ref(), &fence).await {
-                    Ended::Done => {}
-                    other => ended = other,
-                }
-            }
-            (order, ended)
+/// Carries out one order; of several objects the worst end.
+pub async fn release_one(cluster: &Cluster, order: &Order, fence: &Fence) -> Ended {
+    let mut ended = Ended::Done;
+    for target in &order.targets {
+        match let_go(cluster, target, order.told.as_ref(), fence).await {
+            Ended::Done => {}
+            other => ended = other,
         }
-    };
-    orders.map(one).buffer_unordered(AT_ONCE)
+    }
+    ended
 }
 
 /// Takes our hold off one object, and writes the start that it is let go for.
@@ -129,24 +123,18 @@ impl Note {
     }
 }
 
-/// Writes planned starts on the work itself.
-pub async fn annotate(cluster: &Cluster, notes: Vec<Note>, fence: &Fence) -> Vec<(Note, Ended)> {
-    let one = |note: Note| async move {
-        let Some(api) = api_of(&note.carrier.api_version, &note.carrier.kind) else { return (note, Ended::Changed) };
-        if !fence.holds() {
-            return (note, Ended::Fenced);
-        }
-        let objects: Api<DynamicObject> = Api::namespaced_with(cluster.client.clone(), &note.carrier.namespace, &api);
-        let ended = match note.steps() {
-            Some(steps) => stepwise(&objects, &note.carrier.name, steps, &resource(&api)).await,
-            None => {
-                let patch = self::note(&note.carrier.uid, &note.told);
-                merge(&objects, &note.carrier.name, &patch, &resource(&api)).await
-            }
-        };
-        (note, ended)
-    };
-    stream::iter(notes.into_iter().map(one)).buffered(AT_ONCE).collect().await
+/// Writes a planned start on the work itself.
+pub async fn annotate(cluster: &Cluster, note: &Note, fence: &Fence) -> Ended {
+    let Note { carrier, told } = note;
+    let Some(api) = api_of(&carrier.api_version, &carrier.kind) else { return Ended::Changed };
+    if !fence.holds() {
+        return Ended::Fenced;
+    }
+    let objects: Api<DynamicObject> = Api::namespaced_with(cluster.client.clone(), &carrier.namespace, &api);
+    match note.steps() {
+        Some(steps) => stepwise(&objects, &carrier.name, steps, &resource(&api)).await,
+        None => merge(&objects, &carrier.name, &self::note(&carrier.uid, told), &resource(&api)).await,
+    }
 }
 
 /// A JSON patch; where a `test` of it does not hold, somebody else was first.
@@ -194,20 +182,15 @@ pub struct SloTold {
     pub status: WorkloadSloStatus,
 }
 
-/// Writes the statuses of WorkloadSLOs.
-pub async fn tell_slos(cluster: &Cluster, told: Vec<SloTold>, fence: &Fence) -> Vec<(SloTold, Ended)> {
+/// Writes the status of a WorkloadSLO.
+pub async fn tell_slo(cluster: &Cluster, told: &SloTold, fence: &Fence) -> Ended {
+    if !fence.holds() {
+        return Ended::Fenced;
+    }
     let api = ours("WorkloadSLO", "workloadslos");
-    let api = &api;
-    let one = |told: SloTold| async move {
-        if !fence.holds() {
-            return (told, Ended::Fenced);
-        }
-        let objects: Api<DynamicObject> = Api::namespaced_with(cluster.client.clone(), &told.namespace, api);
-        let status = whole(&told.status, &["plannedStart", "expectedEnd", "slackSeconds", "attempts", "message"]);
-        let ended = status_of(&objects, &told.name, status, &resource(api)).await;
-        (told, ended)
-    };
-    stream::iter(told.into_iter().map(one)).buffered(AT_ONCE).collect().await
+    let objects: Api<DynamicObject> = Api::namespaced_with(cluster.client.clone(), &told.namespace, &api);
+    let status = whole(&told.status, &["plannedStart", "expectedEnd", "slackSeconds", "attempts", "message"]);
+    status_of(&objects, &told.name, status, &resource(&api)).await
 }
 
 /// Writes the status of a CapacityPlan.

@@ -3,12 +3,11 @@
 //! Work is made of templates: what it asks for, its labels and its owner are the same for hundreds, and as trees they are
 //! most of a row. What nobody has any more is forgotten.
 
-use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::once::Once;
 use crate::api::manifest::Manifest;
 
 /// The parts, and the member in which each stands.
@@ -19,14 +18,10 @@ const PARTS: [(&str, &str, &str); 5] = [
     ("/metadata/ownerReferences", "/metadata", "ownerReferences"),
     ("/status/admission", "/status", "admission"),
 ];
-/// Parts that nobody has any more are looked for when so many are known, and then at twice what is left.
-const KNOWN: usize = 256;
-
-/// The parts that are in use, by a hash of what they say.
+/// The parts that are in use.
 #[derive(Debug, Default)]
 pub(super) struct Alike {
-    known: HashMap<u64, Weak<Value>>,
-    full: usize,
+    parts: Once<Value>,
 }
 
 impl Alike {
@@ -52,19 +47,8 @@ impl Alike {
     }
 
     fn one(&mut self, part: Value) -> Arc<Value> {
-        let mut hasher = DefaultHasher::new();
-        part.hash(&mut hasher);
-        let place = hasher.finish();
-        let known = self.known.get(&place).and_then(Weak::upgrade);
-        if let Some(known) = known.filter(|known| **known == part) {
-            return known;
-        }
+        // Most parts are known, and what is known is let go of here.
         let part = Arc::new(part);
-        self.known.insert(place, Arc::downgrade(&part));
-        if self.known.len() > self.full.max(KNOWN) {
-            self.known.retain(|_, part| part.strong_count() > 0);
-            self.full = 2 * self.known.len();
-        }
-        part
+        self.parts.one(&*part, |known| *known == *part, || Arc::clone(&part))
     }
 }

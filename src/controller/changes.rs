@@ -43,6 +43,8 @@ pub enum ChangeKind {
     Usage,
     /// Another policy.
     Policy,
+    /// Another CapacityPlan, which goes first, plans the shared quota otherwise.
+    Others,
     /// Running work has outlasted its expected end.
     Overrun,
     /// Kueue would give another flavor than planned.
@@ -73,6 +75,7 @@ impl ChangeKind {
             Self::Calendar => "Calendar",
             Self::Usage => "Usage",
             Self::Policy => "Policy",
+            Self::Others => "Others",
             Self::Overrun => "Overrun",
             Self::Flavor => "Flavor",
             Self::Missed => "Missed",
@@ -86,7 +89,14 @@ impl ChangeKind {
     pub fn frees(self) -> bool {
         matches!(
             self,
-            Self::Ended | Self::Evicted | Self::Removed | Self::Quota | Self::Calendar | Self::Usage | Self::Promise
+            Self::Ended
+                | Self::Evicted
+                | Self::Removed
+                | Self::Quota
+                | Self::Calendar
+                | Self::Usage
+                | Self::Promise
+                | Self::Others
         )
     }
 
@@ -105,6 +115,7 @@ impl ChangeKind {
             Self::Calendar => "windows or prices have changed",
             Self::Usage => "holds something else than before",
             Self::Policy => "is to be planned otherwise",
+            Self::Others => "a CapacityPlan that goes first takes other quota",
             Self::Overrun => "runs longer than expected",
             Self::Flavor => "would get another flavor from Kueue than planned",
             Self::Missed => "did not start when planned",

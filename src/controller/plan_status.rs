@@ -5,6 +5,7 @@
 use super::acknowledged::told::{PlanVersion, Webhook, acknowledged};
 use super::changes;
 use super::gates::Gates;
+use super::overlap::Overlap;
 use super::planning::Planned;
 use super::scope::Scope;
 use super::slo_status::{condition, kept};
@@ -29,8 +30,8 @@ pub struct Standing<'a> {
     /// Which plan this is, and what the webhook says that it knows.
     pub version: &'a PlanVersion,
     pub webhook: &'a Webhook,
-    /// What to do about other CapacityPlans that plan the same quota.
-    pub overlap: Option<&'a str>,
+    /// How it meets other CapacityPlans that plan the same quota.
+    pub overlap: Option<&'a Overlap>,
     /// Whether the plan is too old to go by.
     pub stale: bool,
     pub before: &'a CapacityPlanStatus,
@@ -87,7 +88,7 @@ pub fn plan_status(scope: &Scope, standing: Standing<'_>) -> CapacityPlanStatus 
         }
     }
     match standing.overlap {
-        Some(told) => tell("Overlaps", ConditionStatus::True, "SharedQuota", told),
+        Some(met) => tell("Overlaps", ConditionStatus::True, met.reason, &met.message),
         None => tell("Overlaps", ConditionStatus::False, "Alone", "no other CapacityPlan promises the same quota"),
     }
     let (stale, reason, message) = match (standing.stale, &scope.failed) {

@@ -14,7 +14,7 @@ use crate::clock::Stopwatch;
 use crate::failure::Severity;
 use crate::plan::explain::sentences;
 use crate::plan::proposal::{Conflict, LevelName, Plan};
-use crate::plan::snapshot::{Objective, Policy, PreviousRelease, Snapshot};
+use crate::plan::snapshot::{Objective, Policy, PreviousRelease, Snapshot, Window};
 use crate::plan::watch::{Progress, Watch};
 use crate::plan::{check, conflict, limits, propose};
 
@@ -25,6 +25,8 @@ pub struct Request {
     pub basis: Snapshot,
     /// With the previous starts.
     pub snapshot: Snapshot,
+    /// What of its windows is planned by other CapacityPlans.
+    pub taken: Vec<Window>,
     pub policy: Policy,
     pub changes: Vec<Change>,
 }
@@ -35,6 +37,7 @@ pub struct Planned {
     pub basis: Snapshot,
     /// What was planned.
     pub snapshot: Snapshot,
+    pub taken: Vec<Window>,
     pub policy: Policy,
     pub plan: Plan,
     /// One sentence for each release, in the plan's order.
@@ -91,7 +94,7 @@ pub async fn plan(request: Request) -> Result<Planned, String> {
 /// # Errors
 /// As [`plan`].
 pub fn think(request: Request, stop: &Arc<AtomicBool>) -> Result<Planned, String> {
-    let Request { basis, snapshot, policy, changes } = request;
+    let Request { basis, snapshot, taken, policy, changes } = request;
     if let Some(exceeded) = limits::exceeded(&snapshot) {
         return Err(exceeded);
     }
@@ -114,7 +117,7 @@ pub fn think(request: Request, stop: &Arc<AtomicBool>) -> Result<Planned, String
         plan.infeasible = conflicts(&snapshot, &policy, &plan, stop);
     }
     let sentences = sentences(&snapshot, &policy, &plan);
-    Ok(Planned { basis, snapshot, policy, plan, sentences, changes, millis: watch.watch.millis() })
+    Ok(Planned { basis, snapshot, taken, policy, plan, sentences, changes, millis: watch.watch.millis() })
 }
 
 /// Which deadlines cannot be met together, and what would help: as far as one more time limit goes for all trials.

@@ -1,11 +1,11 @@
 //! What is known of the cluster: one compact row per object, filled by the watches, read by the loop.
 //!
 //! Kinds of which there may be many share what they have in common; those of which there may be very many are kept packed,
-//! and unpacked only for who reads them, sharing it then.
+//! and lent to who reads them, whole and a namespace at a time, so that they are never all whole at once.
 //! A relist replaces a kind's rows only once it is complete, and what disappeared meanwhile is gone with it: a deletion
 //! that no watch told of is noticed there. While a kind cannot be read its last rows stand.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use tokio::sync::watch;
@@ -14,6 +14,7 @@ use super::alike::Alike;
 use super::kinds::{KINDS, Kept, Need};
 use super::packed::{Packed, Samples};
 use crate::api::manifest::Manifest;
+use crate::kueue::Lent;
 
 /// Namespace and name, within a kind.
 type Name = (String, String);
@@ -139,23 +140,25 @@ impl Rows {
         found.map_or(State::Unknown, |(_, shelf)| shelf.state)
     }
 
-    /// Reads all rows, by kind, namespace and name, while no watch writes.
-    pub fn read<T>(&self, reader: impl FnOnce(&mut dyn Iterator<Item = &Manifest>) -> T) -> T {
+    /// Reads all rows, by kind, namespace and name, while no watch writes; those that are packed are lent.
+    pub fn read<T>(&self, reader: impl FnOnce(&mut dyn Iterator<Item = &Manifest>, &Lent<'_>) -> T) -> T {
         let shelves = self.inner.read().unwrap_or_else(PoisonError::into_inner);
         let extra = self.extra.read().unwrap_or_else(PoisonError::into_inner);
-        // Of a kind either all rows are packed or none is.
-        let unpacked: Vec<Vec<Manifest>> = shelves.iter().map(Shelf::unpacked).collect();
-        let rows = shelves.iter().zip(&unpacked).flat_map(|(shelf, unpacked)| shelf.whole().chain(unpacked));
-        reader(&mut extra.iter().chain(rows))
+        let shelves = shelves.as_slice();
+        let packed = shelves.iter().filter(|shelf| matches!(shelf.kept, Keeping::Packed(_)));
+        let names = packed.flat_map(|shelf| shelf.rows.keys()).map(|(namespace, _)| namespace.as_str());
+        let one = |namespace| -> (_, Box<dyn Fn() -> Vec<Manifest>>) {
+            (namespace, Box::new(move || shelves.iter().flat_map(|shelf| shelf.unpacked(namespace)).collect()))
+        };
+        let lent: Lent<'_> = names.collect::<BTreeSet<&str>>().into_iter().map(one).collect();
+        reader(&mut extra.iter().chain(shelves.iter().flat_map(Shelf::whole)), &lent)
     }
 
-    /// Reads the rows of a few kinds, as [`Self::read`] does, and touches no others.
+    /// Reads the rows of a few kinds, none of which is packed, and touches no others.
     pub fn read_kinds<T>(&self, kinds: &[&str], reader: impl FnOnce(&mut dyn Iterator<Item = &Manifest>) -> T) -> T {
         let shelves = self.inner.read().unwrap_or_else(PoisonError::into_inner);
         let wanted = KINDS.iter().zip(shelves.iter()).filter(|(kind, _)| kinds.contains(&kind.kind));
-        let wanted: Vec<&Shelf> = wanted.map(|(_, shelf)| shelf).collect();
-        let unpacked: Vec<Vec<Manifest>> = wanted.iter().map(|shelf| shelf.unpacked()).collect();
-        reader(&mut wanted.iter().zip(&unpacked).flat_map(|(shelf, unpacked)| shelf.whole().chain(unpacked)))
+        reader(&mut wanted.flat_map(|(_, shelf)| shelf.whole()))
     }
 
     /// Puts the documents of Kueue's configuration in the place of those that were known.
@@ -188,11 +191,14 @@ impl Shelf {
         })
     }
 
-    fn unpacked(&self) -> Vec<Manifest> {
+    /// The packed rows of one namespace.
+    fn unpacked(&self, namespace: &str) -> Vec<Manifest> {
         if !matches!(self.kept, Keeping::Packed(_)) {
             return Vec::new();
         }
         let mut alike = Alike::default();
+        let from = (namespace.to_owned(), String::new());
+        let rows = self.rows.range(from..).take_while(|((of, _), _)| of == namespace);
         let one = |((namespace, name), row): (&Name, &Row)| match row {
             Row::Whole(_) => None,
             Row::Packed(packed) => {
@@ -201,7 +207,7 @@ impl Shelf {
                 Some(row)
             }
         };
-        self.rows.iter().filter_map(one).collect()
+        rows.filter_map(one).collect()
     }
 
     fn row(&mut self, mut row: Manifest) -> (Name, Row) {

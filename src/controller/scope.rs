@@ -7,15 +7,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::changes::{Change, ChangeKind, between};
+use super::extent::{Elder, root};
 use super::planning::{Planned, Request};
 use super::settings::{Patience, Settings};
 use crate::api::capacity_plan::{CapacityPlanSpec, Mode};
 use crate::api::manifest::Manifest;
 use crate::kueue::observed::{Observed, Standing, by_key};
 use crate::kueue::release::{Trouble, TroubleKind};
-use crate::kueue::{self, Assembled, Given, Outrun};
-use crate::names::{FlavorName, QueueName, WorkloadKey};
-use crate::plan::snapshot::{NodeId, NodeKind, PreviousRelease, Running, Snapshot};
+use crate::kueue::{self, Assembled, Given, Lent, Outrun};
+use crate::names::{FlavorName, WorkloadKey};
+use crate::plan::snapshot::{PreviousRelease, Running, Snapshot, Window};
 use crate::units::{Seconds, Timestamp};
 
 /// One CapacityPlan, or what is done without any.
@@ -24,6 +25,10 @@ pub struct Scope {
     /// `None`: there is no CapacityPlan, so everything is observed.
     pub name: Option<String>,
     pub spec: CapacityPlanSpec,
+    /// The CapacityPlans that go before it.
+    pub elders: Vec<Elder>,
+    /// What those have planned of the quota that it plans with.
+    pub taken: Vec<Window>,
     pub planned: Option<Arc<Planned>>,
     /// Starts that were promised by whoever led before.
     pub inherited: Vec<PreviousRelease>,
@@ -56,56 +61,32 @@ impl Scope {
     /// Puts the rows together for an instant.
     #[must_use]
     pub fn look(&self, rows: &mut dyn Iterator<Item = &Manifest>, now: Timestamp, settings: &Settings) -> Assembled {
+        self.look_lent(rows, &Lent::new(), now, settings)
+    }
+
+    /// The same where some rows are lent.
+    #[must_use]
+    pub fn look_lent(
+        &self,
+        rows: &mut dyn Iterator<Item = &Manifest>,
+        lent: &Lent<'_>,
+        now: Timestamp,
+        settings: &Settings,
+    ) -> Assembled {
         let mut given = Given::at(now);
         given.default_horizon = settings.horizon;
         given.overrides.time_zone = Some(settings.zone);
         given.capacity_plan.clone_from(&self.name);
+        given.left_to = self.elders.iter().map(|elder| elder.name.clone()).collect();
         given.gates_ignored = self.gates_ignored;
         given.outrun = Outrun::AsLongAgain(settings.patience().overrun);
-        kueue::assemble(rows, &given)
+        kueue::assemble_lent(rows, lent, &given)
     }
 
     /// The instant for which changes are looked for: that of the last plan, so that only objects can differ.
     #[must_use]
     pub fn instant(&self, now: Timestamp) -> Timestamp {
         self.planned.as_ref().map_or(now, |planned| planned.basis.now)
-    }
-
-    /// Whether a ClusterQueue is in its scope.
-    #[must_use]
-    pub fn covers(&self, queue: &QueueName, snapshot: &Snapshot) -> bool {
-        if self.spec.queues.is_empty() && self.spec.cohorts.is_empty() {
-            return true;
-        }
-        if self.spec.queues.iter().any(|name| name == queue.as_str()) {
-            return true;
-        }
-        let ids = (0_u32..).map(NodeId).zip(&snapshot.nodes);
-        let mut own = ids.filter(|(_, node)| node.name == *queue && matches!(node.kind, NodeKind::ClusterQueue(_)));
-        let Some((id, _)) = own.next() else { return false };
-        self.names(snapshot, id)
-    }
-
-    /// Whether it names a ClusterQueue of the snapshot, or a cohort above it.
-    fn names(&self, snapshot: &Snapshot, queue: NodeId) -> bool {
-        let named = |names: &[String], id: NodeId| names.iter().any(|name| name == snapshot.node(id).name.as_str());
-        let mut above = snapshot.path_to_root(queue).skip(1);
-        named(&self.spec.queues, queue) || above.any(|id| named(&self.spec.cohorts, id))
-    }
-
-    /// The ClusterQueues in its scope.
-    #[must_use]
-    pub fn queues(&self, snapshot: &Snapshot) -> BTreeSet<NodeId> {
-        let every = self.spec.queues.is_empty() && self.spec.cohorts.is_empty();
-        let ids = (0_u32..).map(NodeId).zip(&snapshot.nodes);
-        let queues = ids.filter(|(_, node)| matches!(node.kind, NodeKind::ClusterQueue(_))).map(|(id, _)| id);
-        queues.filter(|id| every || self.names(snapshot, *id)).collect()
-    }
-
-    /// The roots of the trees that hold a queue in its scope; `None`: all of them.
-    fn roots(&self, snapshot: &Snapshot) -> Option<BTreeSet<NodeId>> {
-        let some = !(self.spec.queues.is_empty() && self.spec.cohorts.is_empty());
-        some.then(|| self.queues(snapshot).into_iter().map(|id| root(snapshot, id)).collect())
     }
 
     /// Notes since when things have been as they are; what is `going` has not begun to wait for Kueue.
@@ -166,6 +147,9 @@ impl Scope {
         });
         if self.changed {
             found.push(one(ChangeKind::Policy, self.name.clone().unwrap_or_default()));
+        }
+        if planned.taken != self.taken {
+            found.push(one(ChangeKind::Others, String::new()));
         }
         if self.pinned && found.is_empty() {
             found.extend(self.pins.keys().map(|key| one(ChangeKind::Flavor, key.to_string())));
@@ -244,7 +228,9 @@ impl Scope {
         }
         snapshot.previous = previous;
         self.take_as_given(&mut snapshot);
-        Request { basis, snapshot, policy, changes }
+        let over = |window: &&Window| window.end <= basis.now;
+        snapshot.windows.extend(self.taken.iter().filter(|window| !over(window)).cloned());
+        Request { basis, snapshot, taken: self.taken.clone(), policy, changes }
     }
 
     /// What is due now on a flavor that Kueue would not give is promised for now on the one that it would, and has no other
@@ -262,10 +248,6 @@ impl Scope {
             snapshot.previous.push(PreviousRelease { key, flavor, start, end: None, late: None });
         }
     }
-}
-
-fn root(snapshot: &Snapshot, id: NodeId) -> NodeId {
-    snapshot.path_to_root(id).last().unwrap_or(id)
 }
 
 /// Work that started when it was planned to, but for the seconds that Kueue takes, ends when it was planned to: a plan

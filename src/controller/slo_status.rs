@@ -27,6 +27,8 @@ pub struct Work<'a> {
     pub trouble: Option<&'a Trouble>,
     /// Why it is due and not let go yet.
     pub held: Option<&'a str>,
+    /// Which CapacityPlan plans its queue where another names it in vain.
+    pub left_out: Option<&'a str>,
 }
 
 /// What is known about one WorkloadSLO.
@@ -107,7 +109,9 @@ fn sentence(facts: &Facts<'_>, work: &Work<'_>) -> String {
         Standing::Finished => finished(facts, work),
         Standing::Running => running(facts, work),
         Standing::Waiting => {
-            format!("{}{}", evicted::said(work.observed, facts.now, facts.zone), waiting(facts, work, &due))
+            let before = evicted::said(work.observed, facts.now, facts.zone);
+            let by = work.left_out.map(|said| format!(" {said}")).unwrap_or_default();
+            format!("{before}{}{by}", waiting(facts, work, &due))
         }
     }
 }

@@ -1,13 +1,15 @@
 //! One turn of the loop, decided: what is let go, what is written on the work, what its promises are told.
 //!
 //! Pure: everything that was read is handed in, everything that is to be written comes out, in the order in which it
-//! matters most. Where several CapacityPlans cover a queue, the first by name that plans a workload speaks for it.
+//! matters most. Of several CapacityPlans that name a queue one plans its work and speaks for it (`extent`); one that is only
+//! observed speaks for what no other plans.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
 use super::acts::{Note, SloTold};
+use super::overlap::left_out;
 use super::planning::Planned;
 use super::scope::Scope;
 use super::settings::{Patience, Settings};
@@ -295,6 +297,7 @@ fn slos(seen: &[Seen<'_>], sight: &Sight<'_>, held: &BTreeMap<WorkloadKey, Strin
         .flat_map(|planned| &planned.plan.infeasible)
         .collect();
     let problems = problems(&first.assembled.findings);
+    let left_out = left_out(seen.iter().map(|seen| &*seen.scope), &first.assembled.snapshot);
     let mut told = Vec::new();
     for slo in sight.slos {
         let mine = served.get(&(slo.namespace.as_str(), slo.name.as_str())).map_or(&[][..], Vec::as_slice);
@@ -304,6 +307,7 @@ fn slos(seen: &[Seen<'_>], sight: &Sight<'_>, held: &BTreeMap<WorkloadKey, Strin
             running: running.get(key).copied(),
             trouble: seen.iter().flat_map(|seen| &seen.scope.troubles).find(|trouble| trouble.key == *key),
             held: held.get(key).map(String::as_str),
+            left_out: one.queue.as_ref().and_then(|queue| left_out.get(queue)).map(String::as_str),
         });
         let concerns = |conflict: &&&crate::plan::proposal::Conflict| {
             conflict.workloads.iter().any(|workload| mine.iter().any(|(key, _)| *key == workload))
@@ -326,10 +330,12 @@ fn slos(seen: &[Seen<'_>], sight: &Sight<'_>, held: &BTreeMap<WorkloadKey, Strin
     told
 }
 
-/// Each workload's release and sentence, by the first scope that plans it.
+/// Each workload's release and sentence, by who promises it, else by the first scope that plans it.
 fn planned<'a>(seen: &'a [Seen<'_>]) -> BTreeMap<&'a WorkloadKey, (&'a Release, Option<&'a str>)> {
     let mut found = BTreeMap::new();
-    for planned in seen.iter().filter_map(|seen| seen.scope.planned.as_deref()) {
+    let (observed, promised): (Vec<&Seen<'_>>, Vec<_>) =
+        seen.iter().partition(|seen| seen.scope.spec.mode == Mode::Observe);
+    for planned in promised.into_iter().chain(observed).filter_map(|seen| seen.scope.planned.as_deref()) {
         for (at, release) in planned.plan.releases.iter().enumerate() {
             let sentence = planned.sentences.get(at).and_then(|told| told.as_deref());
             found.entry(&release.workload).or_insert((release, sentence));

@@ -21,6 +21,9 @@ use super::rows::{Change, Rows, State};
 use crate::clock::Clock;
 use crate::cluster::{ClusterError, Kind};
 
+/// Objects that are asked for at once: each page is made into rows before the next one is read, so that of a hundred thousand
+/// objects a few megabytes are whole at a time. The API server's own clients ask for 500.
+const PAGE: u32 = 250;
 /// A connection that has died is noticed within this.
 const WATCH_SECONDS: u32 = 120;
 /// Between two looks for a kind that is not installed.
@@ -51,7 +54,7 @@ pub async fn watch(watching: Watching) {
 }
 
 async fn watch_kind(watching: Watching, at: usize, kind: Watched) {
-    let mut config = Config::default().timeout(WATCH_SECONDS);
+    let mut config = Config::default().timeout(WATCH_SECONDS).page_size(PAGE);
     if let Some(label) = kind.label {
         config = config.labels(label);
     }

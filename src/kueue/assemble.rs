@@ -3,7 +3,7 @@
 //! Pure: no clock, no file, no network. Same manifests in the same order, same bytes. Problems never stop it half-way:
 //! all of them are returned at once, and the caller refuses when one is an error.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::catalog::Catalog;
 use super::codes;
@@ -42,9 +42,22 @@ pub struct Assembled {
     pub findings: Vec<Finding>,
 }
 
+/// Queued objects of which there may be very many, by namespace: made when they are looked at, and forgotten then.
+pub type Lent<'a> = BTreeMap<&'a str, Box<dyn Fn() -> Vec<Manifest> + 'a>>;
+
 /// Reads everything the manifests say and puts it together.
 #[must_use]
 pub fn assemble<'a>(manifests: impl IntoIterator<Item = &'a Manifest>, given: &Given) -> Assembled {
+    assemble_lent(manifests, &Lent::new(), given)
+}
+
+/// The same where more objects are lent: then work is read a namespace at a time, and comes in that order.
+#[must_use]
+pub fn assemble_lent<'a>(
+    manifests: impl IntoIterator<Item = &'a Manifest>,
+    lent: &Lent<'_>,
+    given: &Given,
+) -> Assembled {
     let mut findings = Findings::default();
     // 1. What is there, and the choices made about it.
     let catalog = Catalog::of(manifests, &mut findings);
@@ -65,7 +78,6 @@ pub fn assemble<'a>(manifests: impl IntoIterator<Item = &'a Manifest>, given: &G
     let prices = prices::expand(&catalog, &queues, span, &mut findings);
     // 3. Work: each object once, then each workload placed, running, or never.
     let coming = Coming { from: frame.now, to: frame.horizon_end };
-    let submissions = submissions::gather(&catalog.queued, coming, &mut findings);
     let mut ground = Ground {
         catalog: &catalog,
         queues: &queues,
@@ -73,28 +85,48 @@ pub fn assemble<'a>(manifests: impl IntoIterator<Item = &'a Manifest>, given: &G
         promises,
         tenants: Tenants::of(&catalog),
         reach: Reach::new(&queues, &windows, given.may_grow),
-        members: observed::members(&catalog.queued),
         without_runtime: Vec::new(),
         told_without_runtime: BTreeSet::new(),
     };
-    let scope = scope(plan.map(|known| &known.spec), &queues);
+    let mut scope = scope(plan.map(|known| &known.spec), &queues);
+    for elder in given.left_to.iter().filter_map(|name| catalog.capacity_plans.get(name.as_str())) {
+        let theirs = self::scope(Some(&elder.spec), &queues);
+        scope.retain(|queue| !theirs.contains(queue));
+    }
     let mut sorted = Sorted { running: running::stated(&catalog, &queues, frame, &mut findings), ..Sorted::default() };
-    let mut observed = Vec::with_capacity(submissions.len());
-    for submission in &submissions {
-        let in_scope = given.namespaces.is_empty() || given.namespaces.contains(&submission.manifest.namespace);
-        let placed = place(submission, &mut ground, &mut findings);
-        observed.extend(observed::of(submission, &placed, &mut ground));
-        match placed {
-            Placed::Planned(workload) if in_scope && scope.contains(&workload.queue) => sorted.planned.push(workload),
-            Placed::Planned(workload) => sorted.uncontrolled.push(workload),
-            Placed::Running(running) => sorted.running.push(running),
-            Placed::Unplaceable(one) if in_scope => sorted.unplaceable.push((submission.created, one)),
-            Placed::Finished => sorted.finished.push(submission.subject()),
-            Placed::NotQueued if submission.kind != "Pod" => sorted.not_queued.push(submission.subject()),
-            Placed::Unplaceable(_) | Placed::NotQueued | Placed::LeftOut => {}
+    let mut observed = Vec::with_capacity(catalog.queued.len());
+    let mut take = |queued: &[&Manifest]| {
+        let submissions = submissions::gather(queued, coming, &mut findings);
+        let members = observed::members(queued);
+        for submission in &submissions {
+            let in_scope = given.namespaces.is_empty() || given.namespaces.contains(&submission.manifest.namespace);
+            let placed = place(submission, &mut ground, &mut findings);
+            observed.extend(observed::of(submission, &placed, &members, &mut ground));
+            match placed {
+                Placed::Planned(workload) if in_scope && scope.contains(&workload.queue) => {
+                    sorted.planned.push(workload);
+                }
+                Placed::Planned(workload) => sorted.uncontrolled.push(workload),
+                Placed::Running(running) => sorted.running.push(running),
+                Placed::Unplaceable(one) if in_scope => sorted.unplaceable.push((submission.created, one)),
+                Placed::Finished => sorted.finished.push(submission.subject()),
+                Placed::NotQueued if submission.kind != "Pod" => sorted.not_queued.push(submission.subject()),
+                Placed::Unplaceable(_) | Placed::NotQueued | Placed::LeftOut => {}
+            }
+        }
+        ground.promises.note_alike(&submissions);
+    };
+    if lent.is_empty() {
+        take(&catalog.queued);
+    } else {
+        // Nothing is part of an object in another namespace, so that each can be forgotten before the next is made.
+        for (namespace, mut queued) in by_namespace(&catalog.queued, lent) {
+            let many = lent.get(namespace).map(|make| make()).unwrap_or_default();
+            queued.extend(&many);
+            take(&queued);
         }
     }
-    ground.promises.tell_unused(&submissions, &mut findings);
+    ground.promises.tell_unused(&mut findings);
     sorted.tell(&ground.without_runtime, &mut findings);
     sorted.order();
     // 4. The value.
@@ -130,6 +162,15 @@ pub fn assemble<'a>(manifests: impl IntoIterator<Item = &'a Manifest>, given: &G
     let unplaceable = unplaceable.into_iter().map(|(_, one)| one).collect();
     let findings = findings.finish();
     Assembled { snapshot, policy, scenario, changes: options, unplaceable, uncontrolled, observed, findings }
+}
+
+/// What is there of each namespace that has any work.
+fn by_namespace<'a>(queued: &[&'a Manifest], lent: &'a Lent<'_>) -> BTreeMap<&'a str, Vec<&'a Manifest>> {
+    let mut found: BTreeMap<&str, Vec<&Manifest>> = lent.keys().map(|namespace| (*namespace, Vec::new())).collect();
+    for one in queued {
+        found.entry(&one.namespace).or_default().push(one);
+    }
+    found
 }
 
 /// The ClusterQueues a plan is for: those it names and those below its cohorts; without either, all.

@@ -163,7 +163,7 @@ impl<'a> Catalog<'a> {
 
     /// A namespace's label; every namespace carries its own name as one.
     #[must_use]
-    pub fn namespace_label(&self, namespace: &'a str, key: &str) -> Option<&'a str> {
+    pub fn namespace_label<'n>(&'n self, namespace: &'n str, key: &str) -> Option<&'n str> {
         if key == "kubernetes.io/metadata.name" {
             return Some(namespace);
         }

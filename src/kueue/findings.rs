@@ -58,4 +58,4 @@ pub fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Opti
 }
 
 /// Comparing one slip with every name of a big cluster is work without a reader.
-const CANDIDATES_MAX: usize = 1_000;
+pub const CANDIDATES_MAX: usize = 1_000;

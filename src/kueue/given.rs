@@ -33,6 +33,8 @@ pub struct Given {
     pub namespaces: Vec<String>,
     /// The CapacityPlan to follow where there are several.
     pub capacity_plan: Option<String>,
+    /// CapacityPlans that go before that one: what they have in scope is not planned.
+    pub left_to: Vec<String>,
     /// The releases of the previous plan.
     pub previous: Vec<PreviousRelease>,
     /// What is made of running work whose declared runtime has passed.
@@ -79,6 +81,7 @@ impl Given {
             overrides: Overrides::default(),
             namespaces: Vec::new(),
             capacity_plan: None,
+            left_to: Vec::new(),
             previous: Vec::new(),
             outrun: Outrun::ToHorizon,
             may_grow: false,

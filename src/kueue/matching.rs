@@ -3,11 +3,11 @@
 //! Invariant: at most one does. The annotation `stagger.dev/slo` settles it; otherwise two that match are an error that
 //! names both. SLOs that speak for nothing are told of at the end.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::catalog::Catalog;
 use super::codes;
-use super::findings::{Findings, nearest, reference_severity};
+use super::findings::{CANDIDATES_MAX, Findings, nearest, reference_severity};
 use super::podsets::Submission;
 use super::promise::{self, Promise};
 use crate::failure::Finding;
@@ -26,6 +26,8 @@ pub struct Promises<'a> {
     /// Selectors without `matchLabels`, by namespace.
     by_expression: HashMap<&'a str, Vec<usize>>,
     used: BTreeSet<usize>,
+    /// Work that an SLO which has matched nothing may have meant, by its target's namespace and kind.
+    alike: BTreeMap<usize, Vec<String>>,
 }
 
 impl<'a> Promises<'a> {
@@ -38,6 +40,7 @@ impl<'a> Promises<'a> {
             by_label: HashMap::new(),
             by_expression: HashMap::new(),
             used: BTreeSet::new(),
+            alike: BTreeMap::new(),
         };
         for ((namespace, name), slo) in &catalog.slos {
             let at = promises.list.len();
@@ -118,10 +121,23 @@ impl<'a> Promises<'a> {
         found
     }
 
+    /// Notes what those that have spoken for nothing so far may have meant.
+    pub fn note_alike(&mut self, submissions: &[Submission<'_>]) {
+        for (at, promise) in self.list.iter().enumerate().filter(|(at, _)| !self.used.contains(at)) {
+            let Some(target) = &promise.spec.target_ref else { continue };
+            let alike = submissions
+                .iter()
+                .map(|submission| submission.manifest)
+                .filter(|manifest| manifest.namespace == promise.manifest.namespace && manifest.kind == target.kind);
+            let known = self.alike.entry(at).or_default();
+            known.extend(alike.take(CANDIDATES_MAX.saturating_sub(known.len())).map(|manifest| manifest.name.clone()));
+        }
+    }
+
     /// Tells of SLOs that spoke for nothing, and of the name one may have meant.
-    pub fn tell_unused(&self, submissions: &[Submission<'_>], findings: &mut Findings) {
+    pub fn tell_unused(&self, findings: &mut Findings) {
         let idle = self.list.iter().enumerate().filter(|(at, _)| !self.used.contains(at));
-        for (_, promise) in idle {
+        for (at, promise) in idle {
             let place = if promise.spec.target_ref.is_some() { "/spec/targetRef" } else { "/spec/selector" };
             let mut finding = Finding::warning(
                 codes::SLO_UNUSED,
@@ -133,10 +149,8 @@ impl<'a> Promises<'a> {
                 finding.hint = Some(format!("give a targetRef or selector, or name it on a job with {SLO}"));
             }
             if let Some(target) = &promise.spec.target_ref {
-                let alike = submissions.iter().map(|submission| submission.manifest).filter(|manifest| {
-                    manifest.namespace == promise.manifest.namespace && manifest.kind == target.kind
-                });
-                finding.hint = nearest(&target.name, alike.map(|manifest| manifest.name.as_str()));
+                let alike = self.alike.get(&at).into_iter().flatten();
+                finding.hint = nearest(&target.name, alike.map(String::as_str));
             }
             findings.push(finding);
         }

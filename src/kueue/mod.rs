@@ -40,7 +40,7 @@ pub(crate) mod tenants;
 pub mod types;
 mod windows;
 
-pub use assemble::{Assembled, assemble};
+pub use assemble::{Assembled, Lent, assemble, assemble_lent};
 pub use given::{Given, Outrun, Overrides};
 pub use observed::Observed;
 pub use place::Unplaceable;

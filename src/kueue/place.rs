@@ -10,7 +10,6 @@ use super::codes;
 use super::findings::{Findings, reference_severity};
 use super::given::Frame;
 use super::matching::Promises;
-use super::observed::Members;
 use super::podsets::{Progress, Submission};
 use super::promise::Promise;
 use super::queues::Queues;
@@ -58,16 +57,14 @@ pub struct Ground<'g, 'a> {
     pub promises: Promises<'a>,
     pub tenants: Tenants<'a>,
     pub reach: Reach,
-    /// The pods of each group.
-    pub members: Members<'a>,
     /// Workloads whose runtime nobody declares and that no WorkloadSLO speaks for.
     pub without_runtime: Vec<String>,
     /// WorkloadSLOs without a runtime, told of once each.
-    pub told_without_runtime: BTreeSet<(&'a str, &'a str)>,
+    pub told_without_runtime: BTreeSet<(String, String)>,
 }
 
 /// Judges one submission.
-pub fn place<'a>(submission: &Submission<'a>, ground: &mut Ground<'_, 'a>, findings: &mut Findings) -> Placed {
+pub fn place(submission: &Submission<'_>, ground: &mut Ground<'_, '_>, findings: &mut Findings) -> Placed {
     if submission.progress == Progress::Finished {
         // Its promise is kept or broken, but it is not one that speaks for nothing.
         ground.promises.find(submission, findings);
@@ -134,12 +131,12 @@ fn queue_name(submission: &Submission<'_>, catalog: &Catalog<'_>) -> Option<Stri
     (defaulted && catalog.local_queues.contains_key(&default)).then(|| "default".to_owned())
 }
 
-fn workload<'a>(
-    submission: &Submission<'a>,
+fn workload(
+    submission: &Submission<'_>,
     (queue, options): (NodeId, Vec<RunOption>),
-    promise: Option<&Promise<'a>>,
+    promise: Option<&Promise<'_>>,
     (tenant, priority): (Option<TenantId>, i32),
-    ground: &mut Ground<'_, 'a>,
+    ground: &mut Ground<'_, '_>,
     findings: &mut Findings,
 ) -> Workload {
     let now = ground.frame.now;

@@ -10,11 +10,11 @@ use crate::failure::Finding;
 use crate::plan::snapshot::Workload;
 
 /// Tells of a due time that has passed, of a runtime longer than the time there is, and of runtimes nobody declares.
-pub fn tell<'a>(
+pub fn tell(
     workload: &Workload,
-    submission: &Submission<'a>,
-    promise: Option<&Promise<'a>>,
-    ground: &mut Ground<'_, 'a>,
+    submission: &Submission<'_>,
+    promise: Option<&Promise<'_>>,
+    ground: &mut Ground<'_, '_>,
     findings: &mut Findings,
 ) {
     let Some(promise) = promise else {
@@ -23,7 +23,7 @@ pub fn tell<'a>(
     };
     if !promise.speaks_of_runtime() {
         let slo = promise.manifest;
-        if ground.told_without_runtime.insert((&slo.namespace, &slo.name)) {
+        if ground.told_without_runtime.insert((slo.namespace.clone(), slo.name.clone())) {
             let message = "declares no runtime; its work is taken to run to the end of the horizon, without a verdict";
             findings.push(
                 Finding::warning(codes::RUNTIME_UNKNOWN, slo.subject(), message)

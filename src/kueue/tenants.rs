@@ -17,8 +17,8 @@ pub struct Tenants<'a> {
     catalog: &'a Catalog<'a>,
     by_name: BTreeMap<&'a str, BTreeSet<&'a str>>,
     /// Claims by namespace, found once each.
-    claims: BTreeMap<&'a str, BTreeSet<&'a str>>,
-    told: BTreeSet<&'a str>,
+    claims: BTreeMap<String, BTreeSet<&'a str>>,
+    told: BTreeSet<String>,
 }
 
 impl<'a> Tenants<'a> {
@@ -33,18 +33,18 @@ impl<'a> Tenants<'a> {
         Self { catalog, by_name, claims: BTreeMap::new(), told: BTreeSet::new() }
     }
 
-    pub fn find(&mut self, submission: &Submission<'a>, findings: &mut Findings) -> Option<TenantId> {
+    pub fn find(&mut self, submission: &Submission<'_>, findings: &mut Findings) -> Option<TenantId> {
         let namespace = submission.manifest.namespace.as_str();
         if !self.claims.contains_key(namespace) {
             let claims = self.claims(namespace);
-            self.claims.insert(namespace, claims);
+            self.claims.insert(namespace.to_owned(), claims);
         }
         let claims = &self.claims[namespace];
         if claims.len() > 1 {
             if let Some(stamped) = submission.any_label(TENANT).filter(|stamped| claims.contains(stamped)) {
                 return Some(TenantId::from(stamped));
             }
-            if self.told.insert(namespace) {
+            if self.told.insert(namespace.to_owned()) {
                 self.tell(namespace, findings);
             }
             return None;
@@ -54,12 +54,12 @@ impl<'a> Tenants<'a> {
 
     /// The tenant whose namespace this is, where exactly one claims it.
     #[must_use]
-    pub fn of_namespace(&self, namespace: &'a str) -> Option<TenantId> {
+    pub fn of_namespace(&self, namespace: &str) -> Option<TenantId> {
         let claims = self.claims(namespace);
         claims.first().filter(|_| claims.len() == 1).map(|tenant| TenantId::from(*tenant))
     }
 
-    fn claims(&self, namespace: &'a str) -> BTreeSet<&'a str> {
+    fn claims(&self, namespace: &str) -> BTreeSet<&'a str> {
         let mut claims = self.by_name.get(namespace).cloned().unwrap_or_default();
         for (tenant, known) in &self.catalog.tenants {
             let selector = known.spec.namespace_selector.as_ref();

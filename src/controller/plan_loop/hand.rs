@@ -5,14 +5,11 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
-use futures::channel::mpsc::{self, UnboundedReceiver, UnboundedSender};
-use futures::{FutureExt, StreamExt};
 use tokio::sync::Notify;
-use tokio::task::JoinSet;
 use tokio::time::{Duration, Instant};
 
+use super::beside::{Beside, Pace};
 use crate::cluster::Cluster;
 use crate::controller::acts::{self, Ended, Fence};
 use crate::kueue::observed::Observed;
@@ -25,10 +22,6 @@ const FULL: usize = 512;
 const LOW: usize = FULL / 2;
 /// A watch that has not shown a write for so long is not waited for.
 const SHOWN_WITHIN: Duration = Duration::from_secs(10);
-/// What came too late is decided again once the watch has had a moment.
-const CHANGED_AGAIN: Duration = Duration::from_millis(100);
-/// What was refused or not answered is not tried all the time.
-const FAILED_AGAIN: Duration = Duration::from_secs(2);
 
 /// An order on its way.
 struct Going {
@@ -40,37 +33,19 @@ struct Going {
 /// The orders of one tenure that the watch has not shown yet.
 pub(super) struct Hand {
     going: BTreeMap<WorkloadKey, Going>,
-    /// What did not go, and from when on it may be tried again.
-    again: BTreeMap<WorkloadKey, Instant>,
-    orders: UnboundedSender<Order>,
-    answers: UnboundedReceiver<(Order, Ended)>,
-    /// Orders that are not carried out yet.
-    open: Arc<AtomicUsize>,
-    /// Ends with the hand.
-    _writer: JoinSet<()>,
+    orders: Beside<WorkloadKey, Order>,
 }
 
 impl Hand {
     /// Calls `few` when so few are left that the next ones are wanted, or none.
     pub(super) fn new(cluster: &Cluster, fence: &Fence, few: Arc<Notify>) -> Self {
-        let (orders, given) = mpsc::unbounded();
-        let (answer, answers) = mpsc::unbounded();
-        let ended = acts::release_each(cluster.clone(), given, fence.clone());
-        let open = Arc::new(AtomicUsize::new(0));
-        let (counted, mut writer) = (Arc::clone(&open), JoinSet::new());
-        writer.spawn(async move {
-            let mut ended = std::pin::pin!(ended);
-            while let Some(ended) = ended.next().await {
-                // Who does not listen any more does not lead any more.
-                drop(answer.unbounded_send(ended));
-                let left = counted.fetch_sub(1, Ordering::AcqRel) - 1;
-                if left == 0 || left == LOW {
-                    few.notify_one();
-                }
-            }
-        });
-        let (going, again) = (BTreeMap::new(), BTreeMap::new());
-        Self { going, again, orders, answers, open, _writer: writer }
+        let (cluster, fence) = (cluster.clone(), fence.clone());
+        let write = move |order: Order| {
+            let (cluster, fence) = (cluster.clone(), fence.clone());
+            async move { acts::release_one(&cluster, &order, &fence).await }
+        };
+        let orders = Beside::new(Pace { at_once: acts::AT_ONCE, low: LOW }, few, write);
+        Self { going: BTreeMap::new(), orders }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -84,7 +59,7 @@ impl Hand {
 
     /// Orders that are not carried out yet.
     pub(super) fn count(&self) -> usize {
-        self.open.load(Ordering::Acquire)
+        self.orders.count()
     }
 
     /// Whether more can wait until these are fewer.
@@ -104,36 +79,21 @@ impl Hand {
 
     /// Takes orders; from now on they count as carried out.
     pub(super) fn take(&mut self, orders: Vec<Order>, observed: &mut dyn Iterator<Item = &mut Observed>) {
-        self.again.retain(|_, at| *at > Instant::now());
-        for order in orders {
-            if self.going.contains_key(&order.key) || self.again.contains_key(&order.key) {
-                continue;
-            }
-            self.open.fetch_add(1, Ordering::AcqRel);
-            drop(self.orders.unbounded_send(order.clone()));
-            self.going.insert(order.key.clone(), Going { order, done: None });
-        }
+        let fresh = |order: &Order| !self.going.contains_key(&order.key) && self.orders.takes(&order.key);
+        let orders: Vec<Order> = orders.into_iter().filter(fresh).collect();
+        self.orders.add(orders.iter().map(|order| (order.key.clone(), order.clone())));
+        self.going.extend(orders.into_iter().map(|order| (order.key.clone(), Going { order, done: None })));
         self.foresee(observed);
     }
 
     /// How orders ended since this was asked last. What went wrong is not counted as let go any more.
     pub(super) fn answers(&mut self) -> Vec<(Order, Ended)> {
         let mut found = Vec::new();
-        while let Some(Some((order, ended))) = self.answers.next().now_or_never() {
-            let now = Instant::now();
-            let again = match &ended {
-                Ended::Done => {
-                    if let Some(going) = self.going.get_mut(&order.key) {
-                        going.done = Some(now);
-                    }
-                    None
-                }
-                Ended::Changed | Ended::Fenced => Some(CHANGED_AGAIN),
-                Ended::Failed(_) => Some(FAILED_AGAIN),
-            };
-            if let Some(again) = again {
-                self.going.remove(&order.key);
-                self.again.insert(order.key.clone(), now + again);
+        for (key, order, ended) in self.orders.answers() {
+            if ended != Ended::Done {
+                self.going.remove(&key);
+            } else if let Some(going) = self.going.get_mut(&key) {
+                going.done = Some(Instant::now());
             }
             found.push((order, ended));
         }

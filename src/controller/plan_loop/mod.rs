@@ -1,10 +1,13 @@
 //! The loop: look, plan what must be planned anew, let go what is due, tell everyone.
 //!
 //! Level-triggered: each turn starts from what is known now and could be the first one. Only who leads acts, and each
-//! write asks for the lease once more. Planning goes on beside the loop, so that what is due never waits for it; whatever
-//! does not get done in a turn is decided anew in the next.
+//! write asks for the lease once more. Planning goes on beside the loop, so that what is due never waits for it, and so do
+//! writes of which there may be many (`beside`); whatever does not get done in a turn is decided anew in the next.
 
+pub mod beside;
 mod hand;
+mod pen;
+mod plans;
 mod still;
 mod think;
 mod write;
@@ -18,23 +21,23 @@ use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
 
-use crate::api::capacity_plan::{self, CapacityPlanSpec};
 use crate::api::status::CapacityPlanStatus;
 use crate::api::tenant;
 use crate::cluster::Cluster;
 use crate::cluster::lease::Leadership;
-use crate::controller::acknowledged::told::{PlanVersion, Webhook};
+use crate::controller::acknowledged::told::Webhook;
 use crate::controller::acts::Fence;
 use crate::controller::adherence::Adherence;
 use crate::controller::changes::Change;
+use crate::controller::configuration;
 use crate::controller::gates::{self, Gates};
 use crate::controller::learnt::Learnt;
 use crate::controller::planning::Planned;
 use crate::controller::probes::Health;
+use crate::controller::rest::Rest;
 use crate::controller::rows::{Rows, State};
 use crate::controller::scope::Scope;
 use crate::controller::settings::Settings;
-use crate::controller::{configuration, stored};
 use crate::kueue::Assembled;
 use crate::kueue::release::Order;
 use crate::plan::proposal::Release;
@@ -46,7 +49,7 @@ const GATHER: Duration = Duration::from_millis(150);
 const GATHER_MANY: Duration = Duration::from_secs(1);
 /// Without any change: so that what only the clock brings is noticed.
 const TICK: Duration = Duration::from_secs(2);
-/// Writes of a kind in one turn; the rest comes with the next, at once.
+/// Namespaces that are labelled in one turn; the rest comes with the next, at once.
 const WRITES: usize = 512;
 /// Events that wait until nothing is being let go; of more work at once nobody reads them one by one.
 const EVENTS: usize = 2_048;
@@ -59,15 +62,7 @@ const TOLD_FRESH: Seconds = Seconds(10);
 const PAUSE: u32 = 4;
 
 use hand::Hand;
-
-/// A CapacityPlan as it was read.
-struct Plan {
-    name: String,
-    spec: CapacityPlanSpec,
-    generation: Option<i64>,
-    version: PlanVersion,
-    status: CapacityPlanStatus,
-}
+use pen::Pen;
 
 /// A plan that was stored: what it says, since when, and how long writing it took.
 struct Stored {
@@ -89,6 +84,11 @@ pub struct Loop {
     planning: JoinSet<(String, Result<Planned, String>)>,
     /// Being planned at this moment.
     busy: BTreeMap<String, Vec<Change>>,
+    /// How much each has been planned of late, and when the first of those that rest may be planned again.
+    rests: BTreeMap<String, Rest>,
+    rests_until: Option<Duration>,
+    /// From here on rests are reckoned.
+    begun: Instant,
     /// What of each scope's plan is stored already.
     stored: BTreeMap<String, Stored>,
     slo_told: BTreeMap<(String, String), (Timestamp, crate::api::status::WorkloadSloStatus)>,
@@ -97,6 +97,8 @@ pub struct Loop {
     since: Timestamp,
     /// What is being let go.
     hand: Option<Hand>,
+    /// What is being told.
+    pen: Option<Pen>,
     /// Called when little is left of that.
     few: Arc<Notify>,
     /// What was let go and has no event yet.
@@ -140,12 +142,16 @@ impl Loop {
             seen: BTreeMap::new(),
             planning: JoinSet::new(),
             busy: BTreeMap::new(),
+            rests: BTreeMap::new(),
+            rests_until: None,
+            begun: Instant::now(),
             stored: BTreeMap::new(),
             slo_told: BTreeMap::new(),
             plan_told: BTreeMap::new(),
             epoch: None,
             since,
             hand: None,
+            pen: None,
             few: Arc::default(),
             events: Vec::new(),
             recorder,
@@ -238,6 +244,7 @@ impl Loop {
         }
         self.begin(&plans, epoch, now).await;
         let hand = self.hand.get_or_insert_with(|| Hand::new(&self.cluster, &fence, Arc::clone(&self.few)));
+        self.pen.get_or_insert_with(|| Pen::new(&self.cluster, &fence, Arc::clone(&self.few)));
         patience.pace.at_once = patience.pace.at_once.min(hand.room());
         let begun = Instant::now();
         self.look(now);
@@ -248,8 +255,9 @@ impl Loop {
         self.thought = begun.elapsed();
         let again = self.scopes.values().any(|scope| scope.pinned && scope.failed.is_none());
         // 4. Let go what is due, then write it down, then tell.
-        let mut still = planned && turn.is_empty() && self.hand.as_ref().is_none_or(Hand::is_empty);
-        let more = self.act(turn, now, &fence).await;
+        let idle = self.hand.as_ref().is_none_or(Hand::is_empty) && self.pen.as_ref().is_none_or(Pen::is_idle);
+        let mut still = planned && turn.is_empty() && idle;
+        let more = self.act(turn);
         self.store(&fence).await;
         still &= self.tell_plans(&plans, now, &patience, &fence).await;
         let labels = self.label_namespaces(&fence).await;
@@ -264,54 +272,9 @@ impl Loop {
             tracing::info!("no longer the leader");
         }
         (self.scopes, self.seen, self.stored) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        (self.labelled, self.quiet, self.hand) = (None, None, None);
+        (self.labelled, self.quiet, self.hand, self.pen) = (None, None, None, None);
         (self.slo_told, self.plan_told, self.busy) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         self.planning = JoinSet::new();
-    }
-
-    fn read_plans(&self) -> Vec<Plan> {
-        self.rows.read_kinds(&[capacity_plan::KIND], |rows| {
-            // A spec that cannot be read is observed: nothing is held on a guess.
-            rows.map(|row| Plan {
-                name: row.name.clone(),
-                spec: row.decode("/spec").unwrap_or_default(),
-                generation: row.at("/metadata/generation").and_then(serde_json::Value::as_i64),
-                version: PlanVersion::of(row),
-                status: row.decode("/status").unwrap_or_default(),
-            })
-            .collect()
-        })
-    }
-
-    /// A scope for every CapacityPlan, begun from its stored plan.
-    async fn begin(&mut self, plans: &[Plan], epoch: i64, now: Timestamp) {
-        if self.epoch != Some(epoch) {
-            tracing::info!(epoch, "leading");
-            self.forget();
-            (self.epoch, self.since) = (Some(epoch), now);
-        }
-        let named = plans.iter().map(|plan| (plan.name.clone(), Some(plan)));
-        let wanted: BTreeMap<String, Option<&Plan>> =
-            if plans.is_empty() { [(String::new(), None)].into() } else { named.collect() };
-        self.scopes.retain(|name, _| wanted.contains_key(name));
-        self.seen.retain(|name, _| wanted.contains_key(name));
-        for (name, plan) in wanted {
-            let spec = plan.map(|plan| plan.spec.clone()).unwrap_or_default();
-            if let Some(scope) = self.scopes.get_mut(&name) {
-                scope.changed |= scope.spec != spec;
-                scope.spec = spec;
-                continue;
-            }
-            let gates_ignored = self.gates == Gates::Ignored;
-            let named = plan.map(|plan| plan.name.clone());
-            let mut scope = Scope { name: named, spec, gates_ignored, ..Scope::default() };
-            match stored::read(&self.cluster, &self.settings.namespace, scope.name.as_deref()).await {
-                Ok(Some(plan)) => scope.inherited = plan.previous_releases(),
-                Ok(None) => {}
-                Err(error) => tracing::warn!(plan = name, %error, "the stored plan is not used"),
-            }
-            self.scopes.insert(name, scope);
-        }
     }
 
     async fn configure(&self) {
@@ -347,12 +310,14 @@ impl Loop {
         self.seen.clear();
     }
 
-    /// Until the next planned start, at most a tick.
+    /// Until the next planned start or the end of a rest, at most a tick.
     fn wait(&self) -> Duration {
         let now = self.settings.clock.now();
         let plans = self.scopes.values().filter_map(|scope| scope.planned.as_deref());
         let starts = plans.flat_map(|planned| &planned.plan.releases).map(|release| release.start);
         let next = starts.filter(|start| *start > now).min();
-        next.map_or(TICK, |start| self.settings.clock.until(start).min(TICK)).max(Duration::from_millis(5))
+        let start = next.map_or(TICK, |start| self.settings.clock.until(start));
+        let rest = self.rests_until.map_or(TICK, |until| until.saturating_sub(self.begun.elapsed()));
+        start.min(rest).min(TICK).max(Duration::from_millis(5))
     }
 }

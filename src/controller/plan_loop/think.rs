@@ -11,10 +11,10 @@ use crate::controller::planning::{self, Planned};
 use crate::controller::rows::State;
 use crate::controller::settings::Patience;
 use crate::controller::turn::{self, Seen, Sight, Slo, Turn};
-use crate::controller::{changes, evicted, reservations};
+use crate::controller::{changes, evicted, overlap, reservations, rest};
 use crate::names::WorkloadKey;
 use crate::plan::proposal::Verdict;
-use crate::units::{Seconds, Timestamp};
+use crate::units::Timestamp;
 
 impl Loop {
     /// Puts the rows together where they have changed.
@@ -25,7 +25,7 @@ impl Loop {
             let known = self.seen.get(name);
             let fresh = known.is_some_and(|(at, seen)| *at == revision && seen.snapshot.now == instant);
             if !fresh {
-                let mut seen = self.rows.read(|rows| scope.look(rows, instant, &self.settings));
+                let mut seen = self.rows.read(|rows, lent| scope.look_lent(rows, lent, instant, &self.settings));
                 for error in self.learnt.observe(&seen.observed) {
                     self.health.metrics.differs(error);
                 }
@@ -43,34 +43,51 @@ impl Loop {
         }
     }
 
+    /// What each may not plan with, for a plan that goes first has planned it.
+    fn look_at_elders(&mut self) {
+        let plans =
+            self.scopes.iter().filter_map(|(name, scope)| Some((name.clone(), scope.planned.clone()?))).collect();
+        for (name, scope) in self.scopes.iter_mut().filter(|(_, scope)| !scope.elders.is_empty()) {
+            if let Some((_, seen)) = self.seen.get(name) {
+                scope.taken = overlap::taken(scope, &plans, seen);
+            }
+        }
+    }
+
     /// Begins what must be planned anew; whether nothing must, and nothing is being planned.
     pub(super) fn plan(&mut self, now: Timestamp, patience: &Patience) -> bool {
         let mut still = true;
+        self.rests_until = None;
+        self.look_at_elders();
+        let begun = self.begun.elapsed();
         for (name, scope) in &mut self.scopes {
             let Some((_, seen)) = self.seen.get(name) else { continue };
             if self.busy.contains_key(name) {
                 still = false;
                 continue;
             }
-            if scope.reasons(&seen.snapshot, now, patience).is_empty() {
+            let reasons = scope.reasons(&seen.snapshot, now, patience);
+            if reasons.is_empty() {
                 continue;
             }
             still = false;
-            // After a failure, not at once again; a plan that took long is not made all the time.
-            let rest = match (&scope.failed, &scope.planned) {
-                (Some(_), _) => patience.missed,
-                (None, Some(planned)) => self.settings.clock.span(Seconds((planned.millis / 500).min(3).cast_signed())),
-                (None, None) => Seconds::ZERO,
-            };
-            if scope.tried.is_some_and(|at| now - at < rest) {
+            // After a failure, not at once again.
+            if scope.failed.is_some() && scope.tried.is_some_and(|at| now - at < patience.missed) {
+                continue;
+            }
+            let is_urgent = scope.planned.as_ref().is_none_or(|planned| rest::is_urgent(&reasons, planned, now));
+            let rest = self.rests.entry(name.clone()).or_default();
+            let until = rest.until(is_urgent);
+            if until > begun {
+                self.rests_until = Some(self.rests_until.map_or(until, |known| known.min(until)));
                 continue;
             }
             // Rows may have changed since that look. What is planned and why come from one state of them, so that whatever
             // comes later is a change to this plan and no cause is lost.
             let instant = scope.instant(now);
-            let (mut seen, mut assembled) = self.rows.read(|rows| {
+            let (mut seen, mut assembled) = self.rows.read(|rows, lent| {
                 let rows: Vec<&Manifest> = rows.collect();
-                let look = |at| scope.look(&mut rows.iter().copied(), at, &self.settings);
+                let look = |at| scope.look_lent(&mut rows.iter().copied(), lent, at, &self.settings);
                 (look(instant), look(now))
             });
             self.learnt.forecast(&mut seen);
@@ -80,6 +97,7 @@ impl Loop {
                 continue;
             }
             scope.begin(&changes, now);
+            rest.begin(begun);
             let request = scope.request(assembled, changes.clone(), &self.settings, patience);
             self.busy.insert(name.clone(), changes);
             let name = name.clone();
@@ -96,6 +114,9 @@ impl Loop {
             return;
         };
         let changes = self.busy.remove(&name).unwrap_or_default();
+        if let Some(rest) = self.rests.get_mut(&name) {
+            rest.end(self.begun.elapsed());
+        }
         let Some(scope) = self.scopes.get_mut(&name) else { return };
         let cause = changes.first().map_or("First", |change| change.kind.word());
         self.health.metrics.count(&self.health.metrics.plans, "cause", cause);

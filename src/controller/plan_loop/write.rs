@@ -1,9 +1,12 @@
-//! What a turn of the loop writes, in the order in which it matters: gates, planned starts, statuses, the stored plan.
+//! What a turn of the loop writes, in the order in which it matters: gates, planned starts, statuses, the stored plan; the
+//! first three beside the loop.
 
 use tokio::time::Instant;
 
 use super::hand::Hand;
-use super::{EVENTS, Loop, Plan, STORE_PAUSE, Stored, WRITES};
+use super::pen::{Line, Pen};
+use super::plans::Plan;
+use super::{EVENTS, Loop, STORE_PAUSE, Stored, WRITES};
 use crate::api::manifest::Manifest;
 use crate::api::tenant;
 use crate::cluster::Kind;
@@ -18,26 +21,17 @@ use crate::names::{QueueName, WorkloadKey};
 use crate::units::Timestamp;
 
 impl Loop {
-    /// Gives orders to the hand, then writes what is only told, in the order in which it matters; whether something is left
-    /// that can be done at once.
-    pub(super) async fn act(&mut self, turn: Turn, now: Timestamp, fence: &Fence) -> bool {
-        let Turn { orders, mut notes, mut slos, put_off, .. } = turn;
+    /// Gives orders to the hand, and what is only told to the pen, in the order in which it matters; whether something is
+    /// left that can be done at once.
+    pub(super) fn act(&mut self, turn: Turn) -> bool {
+        let Turn { orders, notes, slos, put_off, .. } = turn;
         if let Some(hand) = &mut self.hand {
             hand.take(orders, &mut self.seen.values_mut().flat_map(|(_, seen)| &mut seen.observed));
         }
-        let left = notes.len() > WRITES || slos.len() > WRITES || (put_off > 0 && !self.is_busy());
-        notes.truncate(WRITES);
-        for (_, ended) in acts::annotate(&self.cluster, notes, fence).await {
-            self.count("note", &ended);
+        if let Some(pen) = &mut self.pen {
+            pen.tell(notes.into_iter().map(Line::Note).chain(slos.into_iter().map(Line::Slo)));
         }
-        slos.truncate(WRITES);
-        for (told, ended) in acts::tell_slos(&self.cluster, slos, fence).await {
-            self.count("slo-status", &ended);
-            if ended == Ended::Done {
-                self.slo_told.insert((told.namespace, told.name), (now, told.status));
-            }
-        }
-        left
+        put_off > 0 && !self.is_busy()
     }
 
     /// Whether so much is being let go that more need not be decided yet.
@@ -45,8 +39,14 @@ impl Loop {
         self.hand.as_ref().is_some_and(Hand::is_many)
     }
 
-    /// Takes up how orders ended; whether one came too late, and is to be decided again.
+    /// Takes up how orders and lines ended; whether an order came too late, and is to be decided again.
     pub(super) fn take_answers(&mut self, now: Timestamp) -> bool {
+        for (line, ended) in self.pen.as_mut().map(Pen::answers).unwrap_or_default() {
+            self.count(line.word(), &ended);
+            if let (Line::Slo(told), Ended::Done) = (line, ended) {
+                self.slo_told.insert((told.namespace, told.name), (now, told.status));
+            }
+        }
         let Some(hand) = &mut self.hand else { return false };
         let (mut late, mut done, mut anew) = (false, Vec::new(), hand.is_overlooked());
         for (order, ended) in hand.answers() {
@@ -132,7 +132,7 @@ impl Loop {
             ungated.sort();
             let overlap = overlap::told(&plan.name, &self.scopes, &seen.snapshot);
             let standing = Standing {
-                overlap: overlap.as_deref(),
+                overlap: overlap.as_ref(),
                 now,
                 generation: plan.generation,
                 held: covered.iter().filter(|one| one.is_gated()).count(),

@@ -13,7 +13,7 @@ use crate::names::{FlavorName, QueueName, WorkloadKey};
 use crate::plan::snapshot::Runtime;
 use crate::units::Timestamp;
 
-pub(super) use reading::{Members, members, of};
+pub(super) use reading::{members, of};
 
 /// One piece of work.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -20,6 +20,7 @@ pub(in crate::kueue) type Members<'a> = BTreeMap<(&'a str, &'a str), Vec<&'a Man
 pub(in crate::kueue) fn of(
     submission: &Submission<'_>,
     placed: &Placed,
+    members: &Members<'_>,
     ground: &mut Ground<'_, '_>,
 ) -> Option<Observed> {
     if submission.arrives.is_some() || submission.manifest.kind == "CronJob" {
@@ -50,7 +51,7 @@ pub(in crate::kueue) fn of(
         slo,
         due,
         declared,
-        carriers: carriers(submission, ground),
+        carriers: carriers(submission, members),
         workload,
         standing,
         gates_ignored: ground.frame.gates_ignored,
@@ -68,13 +69,13 @@ fn cluster_queue(submission: &Submission<'_>, ground: &Ground<'_, '_>) -> Option
     Some(QueueName::from(known.spec.cluster_queue.as_str()))
 }
 
-fn carriers(submission: &Submission<'_>, ground: &Ground<'_, '_>) -> Vec<Carrier> {
+fn carriers(submission: &Submission<'_>, members: &Members<'_>) -> Vec<Carrier> {
     if submission.kind != "PodGroup" {
         let own = carrier(submission.manifest);
         return vec![podsets::controller(submission.manifest).and_then(|owner| of_owner(&own, owner)).unwrap_or(own)];
     }
     let group = (submission.manifest.namespace.as_str(), submission.key.name());
-    ground.members.get(&group).into_iter().flatten().copied().map(carrier).collect()
+    members.get(&group).into_iter().flatten().copied().map(carrier).collect()
 }
 
 /// The pods of every group, by namespace and group, and each group's by name.

@@ -124,6 +124,34 @@ async fn node_loss(stage: &Stage<'_>) {
     planned_because(stage, known, PLANNED_WITHIN, "moves/lost has ended").await;
 }
 
+/// A second plan that names the same queue leaves it out and says so, as the promise of the work does that waits there.
+async fn is_planned_by_one_of_two(stage: &Stage<'_>) {
+    let (admin, ours) = (&stage.plane.admin, "stagger.dev/v1alpha1");
+    let second = json!({"apiVersion": ours, "kind": "CapacityPlan", "metadata": {"name": "moves-second"},
+                        "spec": {"queues": [NAME], "mode": "Enforce"}});
+    let overlap = async |name: &str, reason: &str| {
+        until(&format!("{name} says {reason}"), Duration::from_mins(1), async || {
+            let found = admin.get(ours, "CapacityPlan", "", name).await.map_err(|refused| refused.message)?;
+            let conditions = found["status"]["conditions"].as_array().cloned().unwrap_or_default();
+            let is = |one: &Value| one["type"] == "Overlaps" && one["reason"] == reason;
+            if conditions.iter().any(is) { Ok(()) } else { Err(format!("{conditions:#?}")) }
+        })
+        .await;
+    };
+    admin.apply(&second).await;
+    overlap("moves-second", "LeftOut").await;
+    overlap(NAME, "SharedQuota").await;
+    until("the promise says who plans its work", Duration::from_mins(1), async || {
+        let found = admin.get(ours, "WorkloadSLO", NAME, "promise-120").await.map_err(|refused| refused.message)?;
+        let message = found["status"]["message"].as_str().unwrap_or_default().to_owned();
+        let says = message.contains("CapacityPlan moves plans ClusterQueue moves; moves-second names it too");
+        if says { Ok(()) } else { Err(message) }
+    })
+    .await;
+    admin.delete(&second).await.expect("it is deleted");
+    overlap(NAME, "Alone").await;
+}
+
 #[test]
 fn each_disturbance_is_planned_for_within_five_seconds_and_its_cause_is_on_record() {
     alone_on_stage(async |plane| {
@@ -188,6 +216,7 @@ fn each_disturbance_is_planned_for_within_five_seconds_and_its_cause_is_on_recor
         let promise = stage.slo("promise-120", due, 120);
         let later = json!({"spec": {"finishBy": calendar::rfc3339(Timestamp(due.0 + 3600), chrono_tz::UTC)}});
         follows(&stage, "promises or asks for something else", async || change(&promise, later).await).await;
+        is_planned_by_one_of_two(&stage).await;
         let plan = json!({"apiVersion": "stagger.dev/v1alpha1", "kind": "CapacityPlan", "metadata": {"name": NAME}});
         let night = json!({"name": "night", "clusterQueue": NAME, "flavor": "moves-a100", "resource": super::GPU, "quantity": 1,
                            "effect": "Reserve", "start": calendar::rfc3339(Timestamp(due.0 + 7200), chrono_tz::UTC),

@@ -1,0 +1,96 @@
+//! Which ClusterQueues a CapacityPlan plans: those in its scope, but for those that a plan before it plans.
+//!
+//! Pure. So each ClusterQueue is planned by one CapacityPlan that promises anything: one in Enforce mode before one in
+//! Recommend mode, for the webhook holds work of every queue that a plan in Enforce mode names; then the older; then the
+//! first by name. Plans that are only observed promise nothing, stand in nobody's way and leave nothing out.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::scope::Scope;
+use crate::api::capacity_plan::{CapacityPlanSpec, Mode};
+use crate::names::QueueName;
+use crate::plan::snapshot::{NodeId, NodeKind, Snapshot};
+use crate::units::Timestamp;
+
+/// A CapacityPlan that goes before another.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Elder {
+    pub name: String,
+    pub spec: CapacityPlanSpec,
+}
+
+/// The plans that go before each, the first ones first.
+#[must_use]
+pub fn elders<'a>(
+    plans: impl IntoIterator<Item = (&'a str, Option<Timestamp>, &'a CapacityPlanSpec)>,
+) -> BTreeMap<String, Vec<Elder>> {
+    let mut promising: Vec<_> = plans.into_iter().filter(|(.., spec)| spec.mode != Mode::Observe).collect();
+    promising.sort_by_key(|(name, created, spec)| (spec.mode != Mode::Enforce, created.is_none(), *created, *name));
+    let mut before: Vec<Elder> = Vec::new();
+    let mut found = BTreeMap::new();
+    for (name, _, spec) in promising {
+        found.insert(name.to_owned(), before.clone());
+        before.push(Elder { name: name.to_owned(), spec: spec.clone() });
+    }
+    found
+}
+
+impl Scope {
+    /// Whether it plans a ClusterQueue.
+    #[must_use]
+    pub fn covers(&self, queue: &QueueName, snapshot: &Snapshot) -> bool {
+        let id = queues(snapshot).find(|id| snapshot.node(*id).name == *queue);
+        let of = |spec: &CapacityPlanSpec| match id {
+            Some(id) => is_of(spec, snapshot, id),
+            None => is_of_all(spec) || spec.queues.iter().any(|name| name == queue.as_str()),
+        };
+        of(&self.spec) && !self.elders.iter().any(|elder| of(&elder.spec))
+    }
+
+    /// The ClusterQueues that it plans.
+    #[must_use]
+    pub fn queues(&self, snapshot: &Snapshot) -> BTreeSet<NodeId> {
+        let mut own = self.named(snapshot);
+        own.retain(|id| self.elder_of(snapshot, *id).is_none());
+        own
+    }
+
+    /// The ClusterQueues in its scope.
+    #[must_use]
+    pub fn named(&self, snapshot: &Snapshot) -> BTreeSet<NodeId> {
+        queues(snapshot).filter(|id| is_of(&self.spec, snapshot, *id)).collect()
+    }
+
+    /// The first plan before it that has a ClusterQueue in its scope.
+    #[must_use]
+    pub fn elder_of(&self, snapshot: &Snapshot, queue: NodeId) -> Option<&str> {
+        self.elders.iter().find(|elder| is_of(&elder.spec, snapshot, queue)).map(|elder| elder.name.as_str())
+    }
+
+    /// The roots of the trees that hold a queue that it plans; `None`: all of them.
+    pub(super) fn roots(&self, snapshot: &Snapshot) -> Option<BTreeSet<NodeId>> {
+        let some = !is_of_all(&self.spec) || !self.elders.is_empty();
+        some.then(|| self.queues(snapshot).into_iter().map(|id| root(snapshot, id)).collect())
+    }
+}
+
+/// The root of a node's tree.
+pub(super) fn root(snapshot: &Snapshot, id: NodeId) -> NodeId {
+    snapshot.path_to_root(id).last().unwrap_or(id)
+}
+
+fn queues(snapshot: &Snapshot) -> impl Iterator<Item = NodeId> {
+    let ids = (0_u32..).map(NodeId).zip(&snapshot.nodes);
+    ids.filter(|(_, node)| matches!(node.kind, NodeKind::ClusterQueue(_))).map(|(id, _)| id)
+}
+
+fn is_of_all(spec: &CapacityPlanSpec) -> bool {
+    spec.queues.is_empty() && spec.cohorts.is_empty()
+}
+
+/// Whether a spec names a ClusterQueue, or a cohort above it, or nothing, which means all.
+fn is_of(spec: &CapacityPlanSpec, snapshot: &Snapshot, queue: NodeId) -> bool {
+    let named = |names: &[String], id: NodeId| names.iter().any(|name| name == snapshot.node(id).name.as_str());
+    let mut above = snapshot.path_to_root(queue).skip(1);
+    is_of_all(spec) || named(&spec.queues, queue) || above.any(|id| named(&spec.cohorts, id))
+}
