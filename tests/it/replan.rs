@@ -128,3 +128,44 @@ fn work_that_takes_longer_pushes_on_what_follows_where_there_is_no_other_room() 
     let starts: Vec<Timestamp> = second.releases.iter().map(|release| release.start).collect();
     assert_eq!(starts, [at(0), at(60), at(135), at(195), at(255), at(315)]);
 }
+
+#[test]
+fn work_that_takes_longer_pulls_forward_what_comes_before_where_nothing_behind_can_wait() {
+    let mut given = given().queue("spare", 1).job("bystander", 1).runtime(60, 60).due(at(300)).queue("batch", 1);
+    for number in 0..6 {
+        let from = 60 * number;
+        given = given.job(&format!("job-{number}"), 1).runtime(60, 60).not_before(at(from)).due(at(from + 75));
+    }
+    given.snapshot.horizon_end = at(60 * 7);
+    let mut snapshot = given.snapshot;
+    snapshot.previous = plan(&snapshot).previous_releases();
+    for release in &mut snapshot.previous {
+        let number = release.key.name().strip_prefix("job-").map(|number| number.parse::<i64>().unwrap());
+        let start = number.map_or(at(30), |number| at(60 * number + 15));
+        (release.start, release.end) = (start, Some(start + Seconds(3600)));
+    }
+    // It is due as before, and whoever comes after it already ends when he must.
+    let option = &mut snapshot.workloads[4].options[0];
+    (option.runtime.p50, option.runtime.p90) = (Seconds(75 * 60), Seconds(75 * 60));
+    let second = plan(&snapshot);
+    assert_eq!(second.summary.late, 0);
+    let starts: Vec<Timestamp> = second.releases.iter().map(|release| release.start).collect();
+    assert_eq!(starts, [at(0), at(30), at(60), at(120), at(180), at(255), at(315)], "the bystander stays");
+}
+
+#[test]
+fn work_that_is_wide_and_long_and_takes_longer_moves_few() {
+    for seed in 0..3 {
+        let mut snapshot = planted(seed, 400, 2);
+        let first = plan(&snapshot);
+        snapshot.previous = first.previous_releases();
+        let option = |workload: usize| &snapshot.workloads[workload].options[0];
+        let room = |workload: &usize| option(*workload).uses[0].1.0 * option(*workload).runtime.p50.0;
+        let largest = (0..snapshot.workloads.len()).max_by_key(room).expect("there is work");
+        lengthen(&mut snapshot, largest);
+        let second = plan(&snapshot);
+        assert_eq!(second.summary.late, 0, "seed {seed}");
+        let moved = moved(&first, &second);
+        assert!(moved <= 8, "seed {seed}: {moved} of {} moved", snapshot.workloads.len());
+    }
+}

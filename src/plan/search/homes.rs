@@ -106,7 +106,7 @@ pub fn repair(
         }
         let worse_by = run.board.loss - before + further * heat.unit / weight;
         if worse_by > 0 && !heat.accepts(worse_by, dice) {
-            run.roll_back();
+            run.back_to(0);
         } else {
             away += further;
             for job in seen {
@@ -141,7 +141,7 @@ impl Run<'_, '_> {
     fn force(&mut self, job: usize, place: Place, homes: &[Option<Place>], dice: &mut Dice) {
         self.lift(job);
         if !self.make_room(job, place.option, place.start, dice) {
-            self.roll_back();
+            self.back_to(0);
             return;
         }
         self.put(job, place);

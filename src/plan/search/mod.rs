@@ -7,6 +7,7 @@
 
 mod heat;
 mod homes;
+mod squeeze;
 mod way;
 
 pub use homes::{Care, repair};
@@ -93,7 +94,7 @@ impl<'b, 'm> Run<'b, 'm> {
             self.one_move(dice);
             let worse_by = self.board.loss - before;
             if worse_by > 0 && !heat.accepts(worse_by, dice) {
-                self.roll_back();
+                self.back_to(0);
             } else if !self.undo.is_empty() {
                 changed_since_best.extend(self.undo.iter().map(|(job, _)| *job));
                 if self.board.loss < best_loss {
@@ -119,7 +120,7 @@ impl<'b, 'm> Run<'b, 'm> {
         let Some((option, start)) = self.pick_start(job, dice) else { return };
         self.lift(job);
         if !self.make_room(job, option, start, dice) {
-            self.roll_back();
+            self.back_to(0);
             return;
         }
         self.put(job, Place { option, start });
@@ -308,22 +309,17 @@ impl<'b, 'm> Run<'b, 'm> {
         }
     }
 
-    fn roll_back(&mut self) {
-        let undo = std::mem::take(&mut self.undo);
-        for (job, _) in &undo {
-            self.board.lift(*job);
-        }
-        for (job, place) in undo.iter().rev() {
-            if let Some(place) = place
-                && self.board.places[*job].is_none()
-            {
-                self.board.put(*job, *place);
+    /// Takes back what was done since the notes were so many.
+    fn back_to(&mut self, mark: usize) {
+        while self.undo.len() > mark {
+            let Some((job, place)) = self.undo.pop() else { return };
+            if self.board.places[job].is_some() {
+                self.board.lift(job);
             }
+            if let Some(place) = place {
+                self.board.put(job, place);
+            }
+            self.refile(job);
         }
-        for (job, _) in &undo {
-            self.refile(*job);
-        }
-        self.undo = undo;
-        self.undo.clear();
     }
 }
