@@ -20,11 +20,13 @@ mod process;
 #[path = "../../tests/cluster/wait.rs"]
 mod wait;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use chrono_tz::UTC;
 use futures::{StreamExt, stream};
+use kube::api::{DynamicObject, ListParams, PartialObjectMeta};
 use serde_json::{Value, json};
 use stagger::calendar;
 use stagger::kueue::release::annotation;
@@ -209,10 +211,14 @@ async fn measure(plane: &Plane) {
 
     // 4. They run, and nothing happens; then as many again wait behind them.
     quiet(&metrics).await;
+    settled(plane).await;
     println!("{ALL} run: {}", idle(pid).await);
     each(plane, (0..ALL).map(|at| workload("waits", at, true))).await;
     took("are held", Instant::now(), async || counted(&metrics, "stagger_controller_gates_held").await).await;
     quiet(&metrics).await;
+    let since = Instant::now();
+    settled(plane).await;
+    println!("Kueue writes statuses for {} s more", since.elapsed().as_secs());
     println!("{ALL} run and {ALL} wait: {}", idle(pid).await);
 }
 
@@ -225,6 +231,29 @@ async fn quiet(metrics: &str) {
             (known, since) = (written, Instant::now());
         }
         tokio::time::sleep(Duration::from_millis(500)).await;
+    }
+}
+
+/// Waits until nobody has written a Workload for a while: Kueue goes on with its first condition on thousands of them when
+/// the controller has long nothing to write any more, and each is a change that it must look at.
+async fn settled(plane: &Plane) {
+    let workloads = plane.admin.api(KUEUE, "Workload", "scale");
+    let versions = async || {
+        let listed = workloads.list_metadata(&ListParams::default()).await.expect("Workloads are listed");
+        let version =
+            |it: &PartialObjectMeta<DynamicObject>| (it.metadata.name.clone(), it.metadata.resource_version.clone());
+        listed.items.iter().map(version).collect::<BTreeSet<_>>()
+    };
+    let begun = Instant::now();
+    let mut known = versions().await;
+    loop {
+        tokio::time::sleep(QUIET).await;
+        let now = versions().await;
+        if now == known {
+            return;
+        }
+        assert!(begun.elapsed() < BOUND, "Workloads are written all the time");
+        known = now;
     }
 }
 

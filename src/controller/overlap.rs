@@ -86,6 +86,19 @@ pub fn left_out<'a>(scopes: impl IntoIterator<Item = &'a Scope>, snapshot: &Snap
     found
 }
 
+/// Whether a plan that goes first and plans with the same quota has yet to be made: then the first plan of this one would
+/// take what that one wants.
+#[must_use]
+pub fn waits(scope: &Scope, scopes: &BTreeMap<String, Scope>, snapshot: &Snapshot) -> bool {
+    let own = scope.roots(snapshot);
+    let meets = |elder: &Scope| match (&own, elder.roots(snapshot)) {
+        (Some(own), Some(theirs)) => !own.is_disjoint(&theirs),
+        _ => true,
+    };
+    let mut elders = scope.elders.iter().filter_map(|elder| scopes.get(&elder.name));
+    scope.planned.is_none() && elders.any(|elder| elder.planned.is_none() && elder.failed.is_none() && meets(elder))
+}
+
 /// What the plans before this one have planned of the quota that it plans with, for work that still waits.
 #[must_use]
 pub fn taken(scope: &Scope, plans: &BTreeMap<String, Arc<Planned>>, seen: &Assembled) -> Vec<Window> {

@@ -59,6 +59,10 @@ impl Loop {
         let mut still = true;
         self.rests_until = None;
         self.look_at_elders();
+        let seen = |name: &String| self.seen.get(name).map(|(_, seen)| &seen.snapshot);
+        let waits = |name: &String, scope| seen(name).is_some_and(|seen| overlap::waits(scope, &self.scopes, seen));
+        let waiting: BTreeSet<String> =
+            self.scopes.iter().filter(|(name, scope)| waits(name, scope)).map(|(name, _)| name.clone()).collect();
         let begun = self.begun.elapsed();
         for (name, scope) in &mut self.scopes {
             let Some((_, seen)) = self.seen.get(name) else { continue };
@@ -71,6 +75,9 @@ impl Loop {
                 continue;
             }
             still = false;
+            if waiting.contains(name) {
+                continue;
+            }
             // After a failure, not at once again.
             if scope.failed.is_some() && scope.tried.is_some_and(|at| now - at < patience.missed) {
                 continue;

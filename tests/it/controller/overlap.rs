@@ -11,7 +11,7 @@ use stagger::controller::acknowledged::told::{PlanVersion, Webhook};
 use stagger::controller::changes::ChangeKind;
 use stagger::controller::extent::elders;
 use stagger::controller::gates::Gates;
-use stagger::controller::overlap::{Overlap, taken, told};
+use stagger::controller::overlap::{Overlap, taken, told, waits};
 use stagger::controller::plan_status::{Standing, plan_status};
 use stagger::controller::planning::think;
 use stagger::controller::scope::Scope;
@@ -268,6 +268,27 @@ fn what_one_plan_has_planned_of_a_cohort_is_taken_for_those_after_it() {
     let turn = turn(&mut scopes, &plans, &work, at(2));
     assert_eq!(scopes["b"].planned.as_ref().expect("a plan").plan.now, at(1));
     assert!(turn.orders.iter().all(|order| order.cause == Cause::Planned), "{:?}", turn.orders);
+}
+
+/// Else it would begin by taking what the other wants.
+#[test]
+fn the_first_plan_of_one_that_shares_quota_comes_after_that_of_who_goes_first() {
+    let plans: [Plan<'_>; 3] = [
+        ("a", None, of(&["red"], "Enforce")),
+        ("b", None, of(&["blue"], "Enforce")),
+        ("c", None, of(&["grey"], "Enforce")),
+    ];
+    let mut scopes = scopes(&plans);
+    let waiting = |scopes: &BTreeMap<String, Scope>| {
+        let all = scopes.iter().filter(|(_, scope)| waits(scope, scopes, &snapshot()));
+        all.map(|(name, _)| name.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(waiting(&scopes), ["b"]);
+    scopes.get_mut("a").expect("it is there").failed = Some((at(0), "it is broken".to_owned()));
+    assert!(waiting(&scopes).is_empty(), "nobody waits for who fails");
+    scopes.get_mut("a").expect("it is there").failed = None;
+    turn(&mut scopes, &plans, &jobs(&[("eval-1", "red")]), at(0));
+    assert!(waiting(&scopes).is_empty());
 }
 
 /// Whoever is deleted leaves its queues to the next, which lets go what it held.
