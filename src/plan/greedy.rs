@@ -34,6 +34,23 @@ pub fn greedy(model: &Model, order: Order) -> Board<'_> {
     board
 }
 
+/// The plan of the order that loses the least, of equals the first; nothing loses less than `floor`.
+#[must_use]
+pub fn best(model: &Model, floor: i64) -> Board<'_> {
+    let [first, others @ ..] = PORTFOLIO;
+    let mut best = greedy(model, first);
+    for order in others {
+        if best.loss <= floor {
+            break;
+        }
+        let other = greedy(model, order);
+        if other.loss < best.loss {
+            best = other;
+        }
+    }
+    best
+}
+
 /// Puts a job at the start with the least loss, then the earliest end; false when nothing fits on the grid.
 pub fn place_earliest(board: &mut Board<'_>, job: usize) -> bool {
     let model_job = &board.model.jobs[job];

@@ -18,13 +18,12 @@ use crate::plan::dice::Dice;
 use crate::plan::effort::Effort;
 use crate::plan::exhaust::{self, Tried};
 use crate::plan::explain;
-use crate::plan::greedy::{PORTFOLIO, greedy};
 use crate::plan::ground::Ground;
 use crate::plan::proposal::{LevelName, Plan, Proof as Kind, Status, StoppedBy, Verdict};
 use crate::plan::snapshot::{Policy, Snapshot};
 use crate::plan::stand::{self, Stands};
 use crate::plan::watch::{Phase, Watch};
-use crate::plan::{levels, preset, proof, relax, replan, search};
+use crate::plan::{greedy, levels, preset, proof, relax, replan, search};
 
 /// Plans a snapshot. The result has passed `plan::check`; what did not is never shown.
 ///
@@ -153,19 +152,7 @@ fn anew(
 
 /// 3. and 4. fewer losses and how few they can be; 5. the preset; 6. exact time.
 fn search_anew(desk: &Desk<'_>, goal: Goal, proof: &mut proof::Proof, effort: &mut Effort<'_>) -> Stands {
-    let [first, others @ ..] = PORTFOLIO;
-    let mut board = greedy(&desk.model, first);
-    let floor = desk.loss_floor();
-    for order in others {
-        // Nothing loses less than the floor.
-        if board.loss <= floor {
-            break;
-        }
-        let other = greedy(&desk.model, order);
-        if other.loss < board.loss {
-            board = other;
-        }
-    }
+    let mut board = greedy::best(&desk.model, desk.loss_floor());
     reduce(desk, &mut board, proof, effort);
     match goal {
         Goal::All => preset::improve(desk, board, proof, effort),

@@ -5,7 +5,8 @@ use crate::plan::proposal::{Reason, ReasonCode, Release, Verdict};
 use crate::plan::snapshot::{CellId, Interruption, NodeId, Objective, Unplanned, WindowEffect};
 use crate::units::{Amount, Seconds, Timestamp};
 
-use super::holders::{Holder, is_within};
+use super::holders::is_within;
+use super::leaving::Leaving;
 use super::outlook::{Outlook, Refused};
 use super::{Placed, Scene, words};
 
@@ -87,16 +88,14 @@ fn cause(scene: &Scene<'_>, at: usize, outlook: &Outlook) -> Option<Cause> {
 fn waits(scene: &Scene<'_>, at: usize, refused: &Refused) -> Cause {
     let (release, snapshot) = (&scene.releases[at], scene.snapshot);
     let Refused { cell, breach, .. } = *refused;
-    let leaving: Vec<_> = scene.holders.leaving(snapshot, cell, breach.node, release.start).collect();
-    if let Some(cause) = yields(scene, at, &leaving) {
-        return cause;
-    }
-    if !leaving.is_empty() {
-        let named = leaving.iter().take(words::NAMES_MAX);
-        let who: Vec<_> = named.map(|holder| words::name(holder.who, &release.workload)).collect();
-        let more = leaving.len() - who.len();
-        let held = leaving.iter().map(|holder| holder.amount).fold(Amount::ZERO, Amount::saturating_add);
-        return Cause::Held { who, more, held, cell, node: breach.node, limit: breach.limit, allowed: breach.allowed };
+    if let Some(leaving) = scene.leavings.of(cell, breach.node, release.start) {
+        if let Some(cause) = yields(scene, at, leaving) {
+            return cause;
+        }
+        let who: Vec<_> = leaving.named.iter().map(|holder| words::name(holder.who, &release.workload)).collect();
+        let more = leaving.count - who.len();
+        let (limit, allowed) = (breach.limit, breach.allowed);
+        return Cause::Held { who, more, held: leaving.held, cell, node: breach.node, limit, allowed };
     }
     let changes = snapshot.windows.iter().find(|window| {
         let at = if window.effect == WindowEffect::Add { window.start } else { window.end };
@@ -112,22 +111,12 @@ fn waits(scene: &Scene<'_>, at: usize, refused: &Refused) -> Cause {
 }
 
 /// The first of the leaving that would miss its due time had this workload gone first.
-fn yields(scene: &Scene<'_>, at: usize, leaving: &[&Holder<'_>]) -> Option<Cause> {
+fn yields(scene: &Scene<'_>, at: usize, leaving: &Leaving<'_>) -> Option<Cause> {
     let release = &scene.releases[at];
-    let place = scene.placed[at]?;
-    if release.verdict == Verdict::Late {
-        return None;
-    }
-    let held = place.option.held(scene.policy.promise);
-    leaving.iter().find_map(|holder| {
-        let other = &scene.releases[holder.release?];
-        let due = other.finish_by?;
-        let could_go_first = place.workload.earliest_start <= other.start;
-        let would_miss =
-            other.verdict != Verdict::Late && i128::from(other.end.0) + i128::from(held.0) > i128::from(due.0);
-        let to = || words::name(&other.workload, &release.workload);
-        (could_go_first && would_miss).then(|| Cause::Yields { to: to(), due })
-    })
+    let Placed { workload, option, .. } = scene.placed[at].filter(|_| release.verdict != Verdict::Late)?;
+    let other = leaving.cannot_wait(workload.earliest_start, option.held(scene.policy.promise))?;
+    let other = &scene.releases[other];
+    Some(Cause::Yields { to: words::name(&other.workload, &release.workload), due: other.finish_by? })
 }
 
 fn code(cause: &Cause) -> ReasonCode {

@@ -65,6 +65,11 @@ impl<'a> Holders<'a> {
         Self { all }
     }
 
+    /// By cell, then end.
+    pub(super) fn all(&self) -> &[Holder<'a>] {
+        &self.all
+    }
+
     /// Those that leave the cell at `end`, within the subtree of `node`.
     pub(super) fn leaving(
         &self,

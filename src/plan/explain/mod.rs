@@ -11,6 +11,7 @@ mod actions;
 mod cause;
 mod document;
 mod holders;
+mod leaving;
 mod outlook;
 mod words;
 
@@ -24,6 +25,7 @@ use crate::plan::snapshot::{Policy, PreviousRelease, RunOption, Running, Snapsho
 use crate::units::{Amount, Seconds, Timestamp};
 
 use holders::Holders;
+use leaving::Leavings;
 
 /// A list of blockers longer than this helps nobody; the rest is counted.
 pub const BLOCKERS_MAX: usize = 8;
@@ -100,7 +102,8 @@ pub fn reasons(snapshot: &Snapshot, policy: &Policy, releases: &mut [Release]) {
     let all: Vec<_> = (0..releases.len()).collect();
     let outlooks = outlook::outlooks(snapshot, policy, releases, &placed, &all);
     let holders = Holders::new(snapshot, policy, releases, &placed);
-    let scene = Scene { snapshot, policy, releases, placed: &placed, holders: &holders };
+    let leavings = Leavings::new(snapshot, releases, &holders, outlooks.iter().enumerate());
+    let scene = Scene { snapshot, policy, releases, placed: &placed, holders: &holders, leavings: &leavings };
     let found: Vec<_> = outlooks.iter().enumerate().map(|(at, outlook)| cause::reasons(&scene, at, outlook)).collect();
     for (release, reasons) in releases.iter_mut().zip(found) {
         if let Some(reasons) = reasons {
@@ -120,7 +123,8 @@ pub fn sentences(snapshot: &Snapshot, policy: &Policy, plan: &Plan) -> Vec<Optio
     let all: Vec<_> = (0..releases.len()).collect();
     let outlooks = outlook::outlooks(snapshot, policy, releases, &placed, &all);
     let holders = Holders::new(snapshot, policy, releases, &placed);
-    let scene = Scene { snapshot, policy, releases, placed: &placed, holders: &holders };
+    let leavings = Leavings::new(snapshot, releases, &holders, outlooks.iter().enumerate());
+    let scene = Scene { snapshot, policy, releases, placed: &placed, holders: &holders, leavings: &leavings };
     outlooks.iter().enumerate().map(|(at, outlook)| cause::sentence(&scene, at, outlook)).collect()
 }
 
@@ -144,6 +148,7 @@ struct Scene<'a> {
     releases: &'a [Release],
     placed: &'a [Option<Placed<'a>>],
     holders: &'a Holders<'a>,
+    leavings: &'a Leavings<'a>,
 }
 
 fn planned(snapshot: &Snapshot, policy: &Policy, plan: &Plan, at: usize) -> Option<Explanation> {
@@ -151,7 +156,9 @@ fn planned(snapshot: &Snapshot, policy: &Policy, plan: &Plan, at: usize) -> Opti
     let placed = resolve(snapshot, &plan.releases);
     let outlook = outlook::outlooks(snapshot, policy, &plan.releases, &placed, &[at]).into_iter().next()?;
     let holders = Holders::new(snapshot, policy, &plan.releases, &placed);
-    let scene = Scene { snapshot, policy, releases: &plan.releases, placed: &placed, holders: &holders };
+    let releases = &plan.releases;
+    let leavings = Leavings::new(snapshot, releases, &holders, std::iter::once((at, &outlook)));
+    let scene = Scene { snapshot, policy, releases, placed: &placed, holders: &holders, leavings: &leavings };
     let reasons = cause::reasons(&scene, at, &outlook)?;
     let actions = actions::actions(&scene, at, &outlook);
     let (blockers, other_blockers) = holders.blockers(&scene, at, &outlook);

@@ -4,6 +4,7 @@
 //! begin by taking someone home, whoever stands there. Being away counts as a part of a loss, so the search trades the two
 //! on its way; what it returns has lost the least down to the goal, and of those states moved the fewest.
 
+use super::best::Best;
 use super::heat::Heat;
 use super::{Budget, Run};
 use crate::plan::board::{Board, Place};
@@ -72,7 +73,7 @@ pub fn repair(
     let many = u64::try_from(homes.len().div_ceil(JOBS_FEW)).unwrap_or(1).max(1);
     let newcomers = i64::try_from(homes.iter().filter(|home| home.is_none()).count()).unwrap_or(i64::MAX);
     let mut best = (run.board.loss.max(goal), away);
-    let mut best_places = run.board.places.clone();
+    let mut state = Best::of(run.board);
     let mut idle = 0_u64;
     while best != (goal, 0) {
         let patience = if best.1 <= newcomers { PATIENCE_FEW } else { PATIENCE } / many;
@@ -109,6 +110,7 @@ pub fn repair(
             run.back_to(0);
         } else {
             away += further;
+            state.follow(&run.undo);
             for job in seen {
                 if !has_roamed[job] && homes[job].is_some() {
                     has_roamed[job] = true;
@@ -117,14 +119,14 @@ pub fn repair(
             }
             if (run.board.loss.max(goal), away) < best {
                 best = (run.board.loss.max(goal), away);
-                best_places.clone_from(&run.board.places);
+                state.keep(run.board);
                 idle = 0;
                 budget.improved(run.board.loss);
             }
         }
         heat.cool(moves);
     }
-    run.board.rearrange(&best_places);
+    state.restore(run.board);
     moves
 }
 

@@ -5,6 +5,7 @@
 //! run. Jobs that keep failing weigh more in the choice of whom to eject, so the search leaves its dead ends.
 //! The same engine lowers peaks: its capacity is then the target.
 
+mod best;
 mod heat;
 mod homes;
 mod squeeze;
@@ -13,6 +14,7 @@ mod way;
 pub use homes::{Care, repair};
 pub use way::make_way;
 
+use best::Best;
 use heat::{COLD, HOT, Heat};
 
 use crate::plan::board::{Board, Place};
@@ -81,8 +83,7 @@ impl<'b, 'm> Run<'b, 'm> {
 
     fn go(&mut self, dice: &mut Dice, goal: i64, budget: &mut dyn Budget, mut heat: Heat) -> u64 {
         let mut best_loss = self.board.loss;
-        let mut best_places = self.board.places.clone();
-        let mut changed_since_best: Vec<usize> = Vec::new();
+        let mut best = Best::of(self.board);
         let mut moves = 0_u64;
         while best_loss > goal && !self.pool.is_empty() {
             if moves.is_multiple_of(64) && budget.exhausted(moves) {
@@ -96,22 +97,16 @@ impl<'b, 'm> Run<'b, 'm> {
             if worse_by > 0 && !heat.accepts(worse_by, dice) {
                 self.back_to(0);
             } else if !self.undo.is_empty() {
-                changed_since_best.extend(self.undo.iter().map(|(job, _)| *job));
+                best.follow(&self.undo);
                 if self.board.loss < best_loss {
                     best_loss = self.board.loss;
-                    for job in changed_since_best.drain(..) {
-                        best_places[job] = self.board.places[job];
-                    }
+                    best.keep(self.board);
                     budget.improved(best_loss);
                 }
             }
-            if changed_since_best.len() > 4 * best_places.len() {
-                changed_since_best.sort_unstable();
-                changed_since_best.dedup();
-            }
             heat.cool(moves);
         }
-        self.board.rearrange(&best_places);
+        best.restore(self.board);
         moves
     }
 

@@ -10,7 +10,7 @@
 use super::{Level, Span, Window, area, columns, fewest, range};
 use crate::plan::board::{Board, Place};
 use crate::plan::dice::Dice;
-use crate::plan::greedy::{PORTFOLIO, greedy, place_rest};
+use crate::plan::greedy::{self, place_rest};
 use crate::plan::model::{JobOption, Model};
 use crate::plan::search::{Budget, reduce_loss};
 use crate::plan::solve::Limits;
@@ -94,7 +94,7 @@ fn solve(
     };
     let window = Window { from, to: rolled.model.slots(), jobs: (0..jobs.len()).filter(open).collect() };
     let model = window.model(rolled);
-    let mut start = PORTFOLIO.into_iter().map(|order| greedy(&model, order)).min_by_key(|board| board.loss)?;
+    let mut start = greedy::best(&model, 0);
     reduce_loss(&mut start, dice, 0, &mut Moves);
     let after = |option: &JobOption, start: usize| {
         let (length, border) = (option.length, end.max(start));
