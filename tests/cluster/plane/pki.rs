@@ -1,8 +1,10 @@
 //! Certificates and kubeconfig files of the test control plane: one authority, a server, and a person for each persona.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use rcgen::{
     BasicConstraints, CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
@@ -16,6 +18,8 @@ pub struct Authority {
     address: Ipv4Addr,
     issuer: Issuer<'static, KeyPair>,
     pem: String,
+    /// How many files there are for each name: tests that run side by side may ask for the same user.
+    names: Mutex<BTreeMap<String, usize>>,
 }
 
 fn named(common: &str, groups: &[&str]) -> DistinguishedName {
@@ -39,7 +43,8 @@ impl Authority {
         let pem = params.self_signed(&key).expect("an authority signs itself").pem();
         write(&folder.join("ca.crt"), &pem);
         write(&folder.join("ca.key"), &key.serialize_pem());
-        let authority = Self { folder: folder.to_owned(), address, issuer: Issuer::new(params, key), pem };
+        let authority =
+            Self { folder: folder.to_owned(), address, issuer: Issuer::new(params, key), pem, names: Mutex::default() };
         let accounts = CertificateParams::default();
         authority.sign(&accounts, &folder.join("accounts.crt"), &folder.join("accounts.key"));
         authority
@@ -74,7 +79,7 @@ impl Authority {
 
     /// A kubeconfig for this user at `server`, known by a client certificate; the file's path.
     pub fn kubeconfig(&self, server: &str, user: &str, groups: &[&str]) -> PathBuf {
-        let file = user.replace(':', "_");
+        let file = self.file(user);
         let (certificate, key) = (self.folder.join(format!("{file}.crt")), self.folder.join(format!("{file}.key")));
         let mut params = CertificateParams::default();
         params.distinguished_name = named(user, groups);
@@ -87,7 +92,16 @@ impl Authority {
 
     /// A kubeconfig for the bearer of a token; the file's path.
     pub fn bearer(&self, server: &str, name: &str, token: &str) -> PathBuf {
-        self.config(server, name, &format!("token: {token}"))
+        self.config(server, &self.file(name), &format!("token: {token}"))
+    }
+
+    /// A file's name that nobody else writes: the user's for the first who asks, as the parts of the plane expect it.
+    fn file(&self, user: &str) -> String {
+        let file = user.replace(':', "_");
+        let mut names = self.names.lock().expect("nobody breaks the lock");
+        let many = names.entry(file.clone()).or_default();
+        *many += 1;
+        if *many == 1 { file } else { format!("{file}-{many}") }
     }
 
     fn config(&self, server: &str, name: &str, who: &str) -> PathBuf {
