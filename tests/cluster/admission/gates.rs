@@ -147,6 +147,7 @@ fn outside_an_enforced_plan_work_goes_at_once() {
         let made = plane.admin.create(&job("open-job", "open")).await.expect("a job is made");
         assert_eq!(made["metadata"]["annotations"][GATES], Value::Null);
         is_taken_up(&plane.admin, "open-job").await;
+        plane.admin.delete(&made).await.expect("it is deleted");
     });
 }
 
@@ -168,5 +169,6 @@ fn gated_work_survives_restarts_of_kueue_and_the_api_server() {
         })
         .await;
         is_taken_up(&plane.admin, "survivor").await;
+        plane.admin.delete(&held).await.expect("it is deleted");
     });
 }

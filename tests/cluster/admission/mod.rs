@@ -164,7 +164,8 @@ pub async fn install(plane: &Plane) -> Installed {
 
     // 2. A queue whose work waits for the plan, and one whose work does not.
     for (queue, mode) in [("gated", "Enforce"), ("open", "Observe")] {
-        let quota = json!({"name": GPU, "nominalQuota": 4});
+        // More than all tests together take: none waits for what another one holds.
+        let quota = json!({"name": GPU, "nominalQuota": 64});
         let group =
             json!({"coveredResources": [GPU], "flavors": [{"name": format!("{queue}-a100"), "resources": [quota]}]});
         let objects = [
