@@ -39,6 +39,9 @@ impl Scope {
     /// Whether it plans a ClusterQueue.
     #[must_use]
     pub fn covers(&self, queue: &QueueName, snapshot: &Snapshot) -> bool {
+        if self.plans_all() {
+            return true; // Asked for every workload, and mostly so: nothing is looked for.
+        }
         let id = queues(snapshot).find(|id| snapshot.node(*id).name == *queue);
         let of = |spec: &CapacityPlanSpec| match id {
             Some(id) => is_of(spec, snapshot, id),
@@ -69,8 +72,16 @@ impl Scope {
 
     /// The roots of the trees that hold a queue that it plans; `None`: all of them.
     pub(super) fn roots(&self, snapshot: &Snapshot) -> Option<BTreeSet<NodeId>> {
-        let some = !is_of_all(&self.spec) || !self.elders.is_empty();
-        some.then(|| self.queues(snapshot).into_iter().map(|id| root(snapshot, id)).collect())
+        (!self.plans_all()).then(|| self.trees(snapshot))
+    }
+
+    /// The same, all of them told one by one.
+    pub(super) fn trees(&self, snapshot: &Snapshot) -> BTreeSet<NodeId> {
+        self.queues(snapshot).into_iter().map(|id| root(snapshot, id)).collect()
+    }
+
+    fn plans_all(&self) -> bool {
+        is_of_all(&self.spec) && self.elders.is_empty()
     }
 }
 

@@ -59,10 +59,7 @@ fn meets(own: &Scope, (name, other): (&str, &Scope), snapshot: &Snapshot) -> Opt
         let said = format!("CapacityPlan {name} goes first and plans ClusterQueue {red}, which is left out here");
         return Some((true, format!("{said}: name {red} in one of them only")));
     }
-    let roots = |scope: &Scope| -> BTreeSet<NodeId> {
-        scope.queues(snapshot).into_iter().map(|id| root(snapshot, id)).collect()
-    };
-    let cohort = queue(roots(own).intersection(&roots(other)).next().copied()?);
+    let cohort = queue(own.trees(snapshot).intersection(&other.trees(snapshot)).next().copied()?);
     let said = format!("CapacityPlan {name} plans other ClusterQueues of cohort {cohort}, which lend to each other");
     let how =
         if goes_first { "takes what is planned here as taken" } else { "what it has planned counts as taken here" };
@@ -90,13 +87,16 @@ pub fn left_out<'a>(scopes: impl IntoIterator<Item = &'a Scope>, snapshot: &Snap
 /// take what that one wants.
 #[must_use]
 pub fn waits(scope: &Scope, scopes: &BTreeMap<String, Scope>, snapshot: &Snapshot) -> bool {
+    if scope.planned.is_some() || scope.elders.is_empty() {
+        return false;
+    }
     let own = scope.roots(snapshot);
     let meets = |elder: &Scope| match (&own, elder.roots(snapshot)) {
         (Some(own), Some(theirs)) => !own.is_disjoint(&theirs),
         _ => true,
     };
     let mut elders = scope.elders.iter().filter_map(|elder| scopes.get(&elder.name));
-    scope.planned.is_none() && elders.any(|elder| elder.planned.is_none() && elder.failed.is_none() && meets(elder))
+    elders.any(|elder| elder.planned.is_none() && elder.failed.is_none() && meets(elder))
 }
 
 /// What the plans before this one have planned of the quota that it plans with, for work that still waits.

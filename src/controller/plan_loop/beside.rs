@@ -15,6 +15,8 @@ use tokio::time::{Duration, Instant};
 
 use crate::controller::acts::Ended;
 
+/// A watch that has not shown a write for so long is not waited for.
+pub(super) const SHOWN_WITHIN: Duration = Duration::from_secs(10);
 /// What came too late is decided again once the watch has had a moment.
 const CHANGED_AGAIN: Duration = Duration::from_millis(100);
 /// What was refused or not answered is not tried all the time.

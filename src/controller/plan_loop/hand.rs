@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tokio::sync::Notify;
-use tokio::time::{Duration, Instant};
+use tokio::time::Instant;
 
-use super::beside::{Beside, Pace};
+use super::beside::{Beside, Pace, SHOWN_WITHIN};
 use crate::cluster::Cluster;
 use crate::controller::acts::{self, Ended, Fence};
 use crate::kueue::observed::Observed;
@@ -20,8 +20,6 @@ use crate::names::WorkloadKey;
 const FULL: usize = 512;
 /// From here on there is time to decide the next ones before it has none.
 const LOW: usize = FULL / 2;
-/// A watch that has not shown a write for so long is not waited for.
-const SHOWN_WITHIN: Duration = Duration::from_secs(10);
 
 /// An order on its way.
 struct Going {

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tokio::sync::Notify;
-use tokio::time::{Duration, Instant};
+use tokio::time::Instant;
 
-use super::beside::{Beside, Pace};
+use super::beside::{Beside, Pace, SHOWN_WITHIN};
 use crate::cluster::Cluster;
 use crate::controller::acts::{self, Ended, Fence, Note, SloTold};
 
@@ -16,8 +16,6 @@ use crate::controller::acts::{self, Ended, Fence, Note, SloTold};
 const AT_ONCE: usize = 8;
 /// What waits in it at most; the next ones are wanted when half of it is written.
 const FULL: usize = 4_096;
-/// A watch that has not shown a write for so long is not waited for.
-const SHOWN_WITHIN: Duration = Duration::from_secs(10);
 
 /// Something that is told.
 #[derive(Debug, Clone, PartialEq, Eq)]
