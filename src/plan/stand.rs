@@ -1,5 +1,7 @@
 //! Where every workload stands in exact time, and the plan written from it.
 
+use std::io::{BufWriter, Write};
+
 use sha2::{Digest, Sha256};
 
 use crate::failure::Finding;
@@ -158,7 +160,7 @@ pub fn input_digest(snapshot: &Snapshot, policy: &Policy) -> String {
 #[must_use]
 pub fn digest(value: &impl serde::Serialize) -> String {
     struct Sink(Sha256);
-    impl std::io::Write for Sink {
+    impl Write for Sink {
         fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
             self.0.update(bytes);
             Ok(bytes.len())
@@ -167,10 +169,11 @@ pub fn digest(value: &impl serde::Serialize) -> String {
             Ok(())
         }
     }
-    let mut sink = Sink(Sha256::new());
-    let written = serde_json::to_writer(&mut sink, value);
-    debug_assert!(written.is_ok(), "what is digested must serialize");
-    sink.0.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    // JSON comes in pieces of a few bytes.
+    let mut sink = BufWriter::with_capacity(1 << 16, Sink(Sha256::new()));
+    let written = serde_json::to_writer(&mut sink, value).is_ok() && sink.flush().is_ok();
+    debug_assert!(written, "what is digested must serialize");
+    sink.get_ref().0.clone().finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The plan without reasons, conflicts and problems other than work that can never fit.

@@ -6,6 +6,7 @@
 
 use super::best::Best;
 use super::heat::Heat;
+use super::way::Tries;
 use super::{Budget, Run};
 use crate::plan::board::{Board, Place};
 use crate::plan::dice::Dice;
@@ -26,6 +27,10 @@ const COLD: i64 = 1024 / 3 / AWAY_PER_LOSS;
 const PATIENCE: u64 = 20_000;
 /// The same where no more have moved than there are jobs that could not stay.
 const PATIENCE_FEW: u64 = 2_000;
+/// How often making way may begin anew while somebody is left out.
+const TRIES: usize = 16;
+/// And while many move, shared out among many jobs.
+const TRIES_TO_MOVE_FEW: usize = 24;
 /// Jobs from which on patience is shared out.
 const JOBS_FEW: usize = 1_000;
 
@@ -50,7 +55,9 @@ pub fn repair(
     budget: &mut dyn Budget,
 ) -> u64 {
     let mut run = Run::new(board);
-    let mut moves = run.make_way(wishes, goal, dice, budget);
+    let many = homes.len().div_ceil(JOBS_FEW).max(1);
+    let tries = Tries { to_let_in: TRIES, to_move_few: TRIES_TO_MOVE_FEW / many };
+    let mut moves = run.make_way(wishes, tries, goal, dice, budget);
     for job in 0..homes.len() {
         if run.board.places[job].is_none() && place_earliest(run.board, job) {
             run.refile(job);
@@ -70,13 +77,12 @@ pub fn repair(
             roamers.push(job);
         }
     }
-    let many = u64::try_from(homes.len().div_ceil(JOBS_FEW)).unwrap_or(1).max(1);
     let newcomers = i64::try_from(homes.iter().filter(|home| home.is_none()).count()).unwrap_or(i64::MAX);
     let mut best = (run.board.loss.max(goal), away);
     let mut state = Best::of(run.board);
     let mut idle = 0_u64;
     while best != (goal, 0) {
-        let patience = if best.1 <= newcomers { PATIENCE_FEW } else { PATIENCE } / many;
+        let patience = if best.1 <= newcomers { PATIENCE_FEW } else { PATIENCE } / u64::try_from(many).unwrap_or(1);
         if moves.is_multiple_of(64) && (budget.exhausted(moves) || best.0 == goal && idle > patience) {
             break;
         }

@@ -6,7 +6,8 @@
 //! must. Who moves, and where to, is found by `squeeze`.
 //!
 //! Whoever needs many to move, because he is wide or long, finds even more in his way when all others have taken what room
-//! there is. So where the first round leaves somebody out who was promised a place, it is taken back, and he comes first.
+//! there is. So where a round leaves somebody out, it is taken back, and he comes first; and while more moved than had no
+//! place, another round may move fewer.
 
 use std::cmp::Reverse;
 
@@ -18,7 +19,7 @@ use crate::plan::dice::Dice;
 /// nobody at a loss; returns the moves made.
 pub fn make_way(board: &mut Board<'_>, goal: i64, dice: &mut Dice, budget: &mut dyn Budget) -> u64 {
     let wishes = vec![None; board.places.len()];
-    Run::new(board).make_way(&wishes, goal, dice, budget)
+    Run::new(board).make_way(&wishes, Tries { to_let_in: 1, to_move_few: 1 }, goal, dice, budget)
 }
 
 /// Starts of a job that are looked at, over all of its options.
@@ -32,6 +33,15 @@ const TOUCHED_FEW: usize = 16;
 /// And at most: more would rather be planned anew.
 const TOUCHED_MAX: usize = 256;
 
+/// How often making way may begin anew, with those first who were left out.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Tries {
+    /// While somebody is left out.
+    pub(super) to_let_in: usize,
+    /// While more moved than had no place.
+    pub(super) to_move_few: usize,
+}
+
 /// What those who are let in go by, and the moves it took.
 pub(super) struct Hall<'a> {
     /// Where each was promised to stand, if at all.
@@ -44,26 +54,70 @@ pub(super) struct Hall<'a> {
 
 impl Run<'_, '_> {
     /// Lowers the loss towards `goal`, and returns the moves made. A job with a wish is let in there if that moves no more.
+    /// Of all tries the one counts that leaves the least loss, and of those the one that moves the fewest.
     pub(super) fn make_way(
         &mut self,
         wishes: &[Option<Place>],
+        tries: Tries,
         goal: i64,
         dice: &mut Dice,
         budget: &mut dyn Budget,
     ) -> u64 {
         let before = self.board.places.clone();
+        let nowhere = before.iter().filter(|place| place.is_none()).count();
         let mut hall = Hall { wishes, goal, moves: 0, dice, budget };
-        self.let_all_in(self.losing(wishes), TOUCHED_FEW, &mut hall);
-        let left_out: Vec<usize> = self.losing(wishes).into_iter().filter(|job| self.owed(*job, wishes) > 0).collect();
-        if self.board.loss > goal && !left_out.is_empty() {
-            self.board.rearrange(&before);
-            (0..before.len()).for_each(|job| self.refile(job));
-            for job in left_out {
-                self.let_all_in(vec![job], TOUCHED_MAX, &mut hall);
+        // Whoever was ever left out, the latest first.
+        let mut first: Vec<usize> = Vec::new();
+        let mut best: Option<((i64, usize), Vec<Option<Place>>)> = None;
+        for tried in 1..=tries.to_let_in {
+            let left_out = self.one_try(&first, tried < tries.to_let_in, &mut hall);
+            let places = self.board.places.iter().zip(wishes);
+            let moved = places.filter(|(place, wish)| wish.is_some() && *place != *wish).count();
+            let state = (self.board.loss.max(goal), moved);
+            if best.as_ref().is_none_or(|(least, _)| state < *least) {
+                best = Some((state, self.board.places.clone()));
+            }
+            let is_done =
+                if state.0 <= goal { moved <= nowhere || tried >= tries.to_move_few } else { left_out.is_empty() };
+            if is_done || tried == tries.to_let_in || hall.budget.exhausted(hall.moves) {
+                break;
+            }
+            first.retain(|job| !left_out.contains(job));
+            first.splice(0..0, left_out);
+            self.stand_as(&before);
+        }
+        if let Some((_, places)) = best {
+            self.stand_as(&places);
+        }
+        hall.moves
+    }
+
+    /// Lets in those who come first, then all others; returns who was left out though it need not be.
+    fn one_try(&mut self, first: &[usize], may_be_again: bool, hall: &mut Hall<'_>) -> Vec<usize> {
+        for job in first {
+            self.let_all_in(vec![*job], TOUCHED_MAX, hall);
+        }
+        if first.is_empty() && may_be_again {
+            self.let_all_in(self.losing(hall.wishes), TOUCHED_FEW, hall);
+            let left_out = self.left_out(hall.wishes);
+            if !left_out.is_empty() {
+                return left_out;
             }
         }
-        self.let_all_in(self.losing(wishes), TOUCHED_MAX, &mut hall);
-        hall.moves
+        self.let_all_in(self.losing(hall.wishes), TOUCHED_MAX, hall);
+        self.left_out(hall.wishes)
+    }
+
+    /// Who loses something that it need not lose, in the order of `losing`.
+    fn left_out(&self, wishes: &[Option<Place>]) -> Vec<usize> {
+        let mut losing = self.losing(wishes);
+        losing.retain(|job| wishes[*job].is_none() || self.owed(*job, wishes) > 0);
+        losing
+    }
+
+    fn stand_as(&mut self, places: &[Option<Place>]) {
+        self.board.rearrange(places);
+        (0..places.len()).for_each(|job| self.refile(job));
     }
 
     /// Who loses something: by what he was promised and loses, then by loss, then by capacity.
