@@ -2,8 +2,9 @@
 //!
 //! Four things are measured in one run: how fast Kueue admits on its own, how fast gates can go at all and Kueue admits
 //! behind them (a bare loop of patches, without a plan), the same by the controller, and what the controller costs while
-//! thousands wait and nothing happens. Workloads stand alone, without jobs, so that
-//! neither job controllers nor pods are measured. With `pods` as its argument it measures how much memory pods take instead, with
+//! thousands wait and nothing happens. Each rate is told with the processor time that every process spent on a Workload, for
+//! they all share the machine. Workloads stand alone, without jobs, so that neither job controllers nor pods are measured.
+//! With `rates` as its argument it ends with the rates; with `pods` it measures how much memory pods take instead, with
 //! `looks` what ten thousand Workloads take and how long a turn does.
 
 #![expect(dead_code, unused_imports, reason = "tests use more of the plane than a measurement")]
@@ -22,6 +23,7 @@ mod wait;
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use chrono_tz::UTC;
@@ -59,7 +61,10 @@ fn main() {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime can be made");
     runtime.block_on(async {
         let plane = plane::start().await;
-        measure(&plane).await;
+        let (part, metrics) = rates(&plane).await;
+        if std::env::args().all(|argument| argument != "rates") {
+            rest(&plane, &part, &metrics).await;
+        }
     });
 }
 
@@ -136,8 +141,30 @@ fn controller(plane: &Plane) -> (Part, String) {
     (Part::start("controller-scale", Path::new(env!("CARGO_BIN_EXE_stagger")), flags, &plane.folder), metrics)
 }
 
+/// What all processes of the plane have spent so far.
+struct Bill(Vec<(&'static str, u64)>);
+
+impl Bill {
+    fn so_far(plane: &Plane, controller: Option<&Part>) -> Self {
+        let of = |part: &Mutex<Part>| part.lock().expect("nobody panics with it").pid();
+        let pids = [("etcd", of(&plane.etcd)), ("API server", of(&plane.apiserver)), ("Kueue", of(&plane.kueue))];
+        let pids = pids.into_iter().chain([("this", Some(std::process::id()))]);
+        let pids = pids.chain(controller.map(|part| ("controller", part.pid())));
+        Self(pids.filter_map(|(name, pid)| Some((name, cpu_micros(pid?)))).collect())
+    }
+
+    /// Since then, in milliseconds for each Workload.
+    #[expect(clippy::cast_precision_loss, reason = "a measurement has few digits")]
+    fn since(&self, before: &Self) -> String {
+        let of = |name: &str| before.0.iter().find(|(known, _)| *known == name).map_or(0, |(_, micros)| *micros);
+        let each = |micros: u64| micros as f64 / 1000.0 / ALL as f64;
+        let lines = self.0.iter().map(|(name, micros)| format!("{name} {:.1}", each(micros - of(name))));
+        format!("ms of a core for each Workload: {}", lines.collect::<Vec<_>>().join(", "))
+    }
+}
+
 #[expect(clippy::cast_precision_loss, reason = "a measurement has few digits")]
-async fn measure(plane: &Plane) {
+async fn rates(plane: &Plane) -> (Part, String) {
     let admin = &plane.admin;
     admin.define(documents(&Path::new(env!("CARGO_MANIFEST_DIR")).join("crds"))).await;
     for namespace in ["scale", "stagger-system"] {
@@ -153,17 +180,18 @@ async fn measure(plane: &Plane) {
 
     // 1. Kueue on its own: everything waits, then its queues are opened.
     each(plane, (0..ALL).map(|at| workload("alone", at, false))).await;
-    let begun = Instant::now();
+    let (begun, before) = (Instant::now(), Bill::so_far(plane, None));
     for at in 0..QUEUES {
         admin.apply(&queue(at, false)).await;
     }
     let alone = took("are reserved", begun, async || reserved(plane).await).await;
     println!("Kueue on its own reserves quota for {ALL} Workloads in {alone:.1} s: {:.0} a second", ALL as f64 / alone);
+    println!("  {}", Bill::so_far(plane, None).since(&before));
     finish(plane, "alone").await;
 
     // 2. Gates that go as fast as one can patch: what the machine, and Kueue behind a gate, can do at most.
     each(plane, (0..ALL).map(|at| workload("bare", at, true))).await;
-    let begun = Instant::now();
+    let (begun, before) = (Instant::now(), Bill::so_far(plane, None));
     bare(plane).await;
     let gates = begun.elapsed().as_secs_f64();
     let all = took("are reserved", begun, async || reserved(plane).await).await;
@@ -172,6 +200,7 @@ async fn measure(plane: &Plane) {
         "a bare loop of patches: last gate {gates:.1} s, last quota {all:.1} s: gates go at {:.0} a second, quota at {bound:.0}",
         ALL as f64 / gates
     );
+    println!("  {}", Bill::so_far(plane, None).since(&before));
     finish(plane, "bare").await;
 
     // 3. The same by the plan.
@@ -187,14 +216,14 @@ async fn measure(plane: &Plane) {
         )
         .await;
     each(plane, (0..ALL).map(|at| workload("gated", at, true))).await;
-    let begun = Instant::now();
+    let (begun, mut before) = (Instant::now(), Bill::so_far(plane, None));
     let (part, metrics) = controller(plane);
-    let pid = part.pid().expect("it runs");
     let first = std::cell::Cell::new(None);
     let gates = took("are let go", begun, async || {
         let gone = counted(&metrics, "stagger_controller_releases_total").await;
         if gone > 0 && first.get().is_none() {
             first.set(Some(begun.elapsed().as_secs_f64()));
+            before = Bill::so_far(plane, Some(&part));
         }
         // By what is still held: of a write whose answer was lost nobody counts the release.
         if gone == 0 { 0 } else { ALL.saturating_sub(counted(&metrics, "stagger_controller_gates_held").await) }
@@ -209,13 +238,19 @@ async fn measure(plane: &Plane) {
         alone / (gates - first)
     );
 
-    // 4. They run, and nothing happens; then as many again wait behind them.
-    quiet(&metrics).await;
+    println!("  {}", Bill::so_far(plane, Some(&part)).since(&before));
+    (part, metrics)
+}
+
+/// What it costs while they run and nothing happens, and then while as many again wait behind them.
+async fn rest(plane: &Plane, part: &Part, metrics: &str) {
+    let pid = part.pid().expect("it runs");
+    quiet(metrics).await;
     settled(plane).await;
     println!("{ALL} run: {}", idle(pid).await);
     each(plane, (0..ALL).map(|at| workload("waits", at, true))).await;
-    took("are held", Instant::now(), async || counted(&metrics, "stagger_controller_gates_held").await).await;
-    quiet(&metrics).await;
+    took("are held", Instant::now(), async || counted(metrics, "stagger_controller_gates_held").await).await;
+    quiet(metrics).await;
     let since = Instant::now();
     settled(plane).await;
     println!("Kueue writes statuses for {} s more", since.elapsed().as_secs());

@@ -43,6 +43,23 @@ pub struct NodeSpan {
     pub value: (usize, usize),
 }
 
+/// The value at a JSON pointer (RFC 6901). Thousands of objects are read so, thus no part of the pointer is copied that has
+/// nothing to unescape.
+fn value_at<'v>(value: &'v Value, pointer: &str) -> Option<&'v Value> {
+    if pointer.contains('~') {
+        return value.pointer(pointer);
+    }
+    let Some(path) = pointer.strip_prefix('/') else { return pointer.is_empty().then_some(value) };
+    path.split('/').try_fold(value, |value, member| match value {
+        Value::Object(members) => members.get(member),
+        // An index has no sign and no leading zero.
+        Value::Array(items) if member == "0" || member.starts_with(|first| matches!(first, '1'..='9')) => {
+            items.get(member.parse::<usize>().ok()?)
+        }
+        _ => None,
+    })
+}
+
 impl Manifest {
     /// Group of `apiVersion`; empty for the core group.
     #[must_use]
@@ -89,10 +106,10 @@ impl Manifest {
     pub fn at(&self, pointer: &str) -> Option<&Value> {
         for (place, part) in &self.shared {
             if let Some(rest) = pointer.strip_prefix(place).filter(|rest| rest.is_empty() || rest.starts_with('/')) {
-                return part.pointer(rest);
+                return value_at(part, rest);
             }
         }
-        self.value.pointer(pointer)
+        value_at(&self.value, pointer)
     }
 
     /// The object with everything that it shares.

@@ -1,6 +1,7 @@
 //! Reading manifests: what is accepted, and what is filled in.
 
 use serde_json::json;
+use stagger::api::manifest::Manifest;
 use stagger::scenario::{Input, Limits, Reading, read};
 
 fn reading(text: &str) -> Reading {
@@ -16,7 +17,7 @@ fn value(text: &str) -> serde_json::Value {
 }
 
 fn subjects(text: &str) -> Vec<String> {
-    reading(text).manifests.iter().map(stagger::api::manifest::Manifest::subject).collect()
+    reading(text).manifests.iter().map(Manifest::subject).collect()
 }
 
 #[test]
@@ -184,4 +185,28 @@ fn limits_end_in_findings() {
     let reading = read(&[Input::text("t.yaml", &many)], &objects);
     assert_eq!(reading.findings.iter().map(|finding| finding.code).collect::<Vec<_>>(), ["SG081"]);
     assert_eq!(reading.manifests.len(), 2);
+}
+
+#[test]
+fn a_pointer_into_an_object_leads_where_serde_json_says() {
+    let value = json!({"a": {"b/c": [10, {"": 1}, [2, 3]], "0": "zero", "~x": true, "": {"d": null}}, "": [4]});
+    let row = Manifest {
+        api_version: "v1".to_owned(),
+        kind: "ConfigMap".to_owned(),
+        namespace: String::new(),
+        name: "a".to_owned(),
+        value: value.clone(),
+        shared: Box::default(),
+        origin: None,
+    };
+    let members = ["", "a", "b~1c", "~0x", "0", "00", "1", "+1", "-", "2", "d", "99999999999999999999"];
+    let mut pointers = vec![String::new(), "a".to_owned()];
+    let mut level = vec![String::new()];
+    for _ in 0..4 {
+        level = level.iter().flat_map(|head| members.iter().map(move |member| format!("{head}/{member}"))).collect();
+        pointers.extend(level.iter().cloned());
+    }
+    for pointer in &pointers {
+        assert_eq!(row.at(pointer), value.pointer(pointer), "{pointer}");
+    }
 }

@@ -46,7 +46,7 @@ use crate::units::{Seconds, Timestamp};
 /// Changes come in bursts: after the first one, this long is waited for the others.
 const GATHER: Duration = Duration::from_millis(150);
 /// While much is being let go, each of it is a change, and nothing more could be let go sooner.
-const GATHER_MANY: Duration = Duration::from_secs(1);
+const GATHER_MANY: Duration = Duration::from_secs(2);
 /// Without any change: so that what only the clock brings is noticed.
 const TICK: Duration = Duration::from_secs(2);
 /// Namespaces that are labelled in one turn; the rest comes with the next, at once.

@@ -8,6 +8,7 @@ use super::{Loop, TOLD_FRESH};
 use crate::api::manifest::Manifest;
 use crate::api::{capacity_plan, slo};
 use crate::controller::planning::{self, Planned};
+use crate::controller::rest::Haste;
 use crate::controller::rows::State;
 use crate::controller::settings::Patience;
 use crate::controller::turn::{self, Seen, Sight, Slo, Turn};
@@ -63,7 +64,7 @@ impl Loop {
         let waits = |name: &String, scope| seen(name).is_some_and(|seen| overlap::waits(scope, &self.scopes, seen));
         let waiting: BTreeSet<String> =
             self.scopes.iter().filter(|(name, scope)| waits(name, scope)).map(|(name, _)| name.clone()).collect();
-        let begun = self.begun.elapsed();
+        let (begun, many) = (self.begun.elapsed(), self.is_busy());
         for (name, scope) in &mut self.scopes {
             let Some((_, seen)) = self.seen.get(name) else { continue };
             if self.busy.contains_key(name) {
@@ -82,9 +83,13 @@ impl Loop {
             if scope.failed.is_some() && scope.tried.is_some_and(|at| now - at < patience.missed) {
                 continue;
             }
-            let is_urgent = scope.planned.as_ref().is_none_or(|planned| rest::is_urgent(&reasons, planned, now));
+            let haste = match &scope.planned {
+                Some(planned) if many && rest::is_as_planned(&reasons, planned, &seen.snapshot) => Haste::Later,
+                Some(planned) if !rest::is_urgent(&reasons, planned, now) => Haste::Soon,
+                _ => Haste::Urgent,
+            };
             let rest = self.rests.entry(name.clone()).or_default();
-            let until = rest.until(is_urgent);
+            let until = rest.until(haste);
             if until > begun {
                 self.rests_until = Some(self.rests_until.map_or(until, |known| known.min(until)));
                 continue;

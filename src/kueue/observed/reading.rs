@@ -120,8 +120,8 @@ fn of_owner(workload: &Carrier, owner: OwnerReference) -> Option<Carrier> {
 fn workload_state(manifest: &Manifest) -> WorkloadState {
     let condition = |kind: &str, status: &str| {
         let all = manifest.at("/status/conditions")?.as_array()?;
-        let is =
-            |one: &&Value| one.get("type") == Some(&Value::from(kind)) && one.get("status") == Some(&status.into());
+        let has = |one: &Value, field: &str, text: &str| one.get(field).and_then(Value::as_str) == Some(text);
+        let is = |one: &&Value| has(one, "type", kind) && has(one, "status", status);
         all.iter().find(is).map(turn)
     };
     let flavors = manifest.at("/status/admission/podSetAssignments/0/flavors").and_then(Value::as_object);

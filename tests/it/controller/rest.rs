@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use stagger::controller::changes::{Change, ChangeKind};
-use stagger::controller::rest::{Rest, is_urgent};
+use stagger::controller::changes::{Change, ChangeKind, between};
+use stagger::controller::rest::{Haste, Rest, is_as_planned, is_urgent};
+use stagger::units::Amount;
 
 use super::fake::{Fake, at};
 
@@ -12,10 +13,10 @@ const fn seconds(count: u64) -> Duration {
 }
 
 /// A big cluster that changes all the time, so that the next plan begins as soon as it may; when each began.
-fn always(takes: Duration, urgent: bool, plans: usize) -> Vec<Duration> {
+fn always(takes: Duration, haste: Haste, plans: usize) -> Vec<Duration> {
     let (mut rest, mut now, mut begun) = (Rest::default(), seconds(100), Vec::new());
     for _ in 0..plans {
-        now = now.max(rest.until(urgent));
+        now = now.max(rest.until(haste));
         rest.begin(now);
         begun.push(now.saturating_sub(seconds(100)));
         now += takes;
@@ -25,27 +26,27 @@ fn always(takes: Duration, urgent: bool, plans: usize) -> Vec<Duration> {
 }
 
 /// From one beginning to the next.
-fn between(begun: &[Duration], at: usize) -> Duration {
+fn apart(begun: &[Duration], at: usize) -> Duration {
     begun[at].saturating_sub(begun[at - 1])
 }
 
 #[test]
 fn one_disturbance_after_the_other_is_planned_for_at_once() {
-    assert_eq!(always(seconds(2), false, 4), [0, 2, 4, 6].map(seconds));
+    assert_eq!(always(seconds(2), Haste::Soon, 4), [0, 2, 4, 6].map(seconds));
 }
 
 #[test]
 fn beyond_that_planning_takes_half_of_the_time() {
-    let begun = always(seconds(2), false, 40);
+    let begun = always(seconds(2), Haste::Soon, 40);
     assert_eq!(begun[4..8], [10, 14, 18, 22].map(seconds));
-    assert_eq!(between(&begun, 39), seconds(4));
+    assert_eq!(apart(&begun, 39), seconds(4));
     // Plans that take longer rest three seconds and no more.
-    let begun = always(seconds(8), false, 40);
-    assert_eq!(between(&begun, 39), seconds(11));
+    let begun = always(seconds(8), Haste::Soon, 40);
+    assert_eq!(apart(&begun, 39), seconds(11));
     // Short ones need no rest but what gathering changes takes.
     let (mut rest, mut now) = (Rest::default(), Duration::ZERO);
     for _ in 0..1_000 {
-        assert!(rest.until(false) <= now);
+        assert!(rest.until(Haste::Soon) <= now);
         rest.begin(now);
         rest.end(now + Duration::from_millis(100));
         now += Duration::from_millis(250);
@@ -54,9 +55,9 @@ fn beyond_that_planning_takes_half_of_the_time() {
 
 #[test]
 fn what_is_urgent_waits_for_no_rest_unless_it_has_gone_on_for_half_a_minute() {
-    let begun = always(seconds(2), true, 17);
+    let begun = always(seconds(2), Haste::Urgent, 17);
     assert_eq!(begun[15], seconds(30));
-    assert_eq!(between(&begun, 16), seconds(4));
+    assert_eq!(apart(&begun, 16), seconds(4));
 }
 
 #[test]
@@ -66,10 +67,16 @@ fn a_rest_makes_up_for_what_was_planned() {
         rest.begin(seconds(at));
         rest.end(seconds(at + 2));
     }
-    assert_eq!((rest.until(false), rest.until(true)), (seconds(10), seconds(8)));
+    assert_eq!((rest.until(Haste::Soon), rest.until(Haste::Urgent)), (seconds(10), seconds(8)));
     rest.begin(seconds(16));
     rest.end(seconds(18));
-    assert_eq!(rest.until(false), seconds(18));
+    assert_eq!(rest.until(Haste::Soon), seconds(18));
+}
+
+#[test]
+fn what_goes_as_planned_is_planned_for_every_ten_seconds() {
+    let begun = always(Duration::from_millis(100), Haste::Later, 3);
+    assert_eq!(begun[1..].iter().map(Duration::as_millis).collect::<Vec<_>>(), [10_100, 20_200]);
 }
 
 #[test]
@@ -94,4 +101,25 @@ fn urgent_is_what_touches_the_starts_that_come_next() {
         assert!(!urgent(kind, "evals/eval-1", 0), "{kind:?}");
     }
     assert!(!is_urgent(&[], &planned, at(0)));
+}
+
+#[test]
+fn starts_as_planned_are_no_news_and_on_anything_else_they_are() {
+    let mut fake = Fake::touchstone();
+    fake.turn();
+    fake.live();
+    let planned = fake.scope.planned.clone().expect("there is a plan");
+    let now = fake.scope.instant(fake.now);
+    let mut seen = fake.scope.look(&mut fake.rows().iter(), now, &fake.settings).snapshot;
+    let mut changes = between(&planned.basis, &seen, &|_, _| true);
+    let subjects: Vec<&str> = changes.iter().map(|change| change.subject.as_str()).collect();
+    assert_eq!(subjects, ["evals/eval-1", "evals/eval-2"]);
+    assert!(is_as_planned(&changes, &planned, &seen));
+    // One GPU fewer than was planned.
+    seen.running[0].uses[0].1 = Amount(1);
+    assert!(!is_as_planned(&changes, &planned, &seen));
+    seen.running[0].uses[0].1 = Amount(2);
+    assert!(is_as_planned(&changes, &planned, &seen));
+    changes.push(Change { kind: ChangeKind::Arrived, subject: "evals/eval-5".to_owned() });
+    assert!(!is_as_planned(&changes, &planned, &seen));
 }
