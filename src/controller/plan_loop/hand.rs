@@ -20,6 +20,8 @@ use crate::names::WorkloadKey;
 const FULL: usize = 512;
 /// From here on there is time to decide the next ones before it has none.
 const LOW: usize = FULL / 2;
+/// More than go in a moment.
+const MANY: usize = FULL / 8;
 
 /// An order on its way.
 struct Going {
@@ -60,9 +62,9 @@ impl Hand {
         self.orders.count()
     }
 
-    /// Whether more can wait until these are fewer.
+    /// Whether there are so many that what is seen meanwhile is mostly what becomes of them.
     pub(super) fn is_many(&self) -> bool {
-        self.count() > LOW
+        self.count() > MANY
     }
 
     /// Orders that it would still take.
