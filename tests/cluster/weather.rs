@@ -7,7 +7,8 @@
 use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
@@ -29,10 +30,14 @@ pub struct Weather {
     pub lost: AtomicU32,
     /// Of a hundred watches so many ask to go on from what the API server does not remember.
     pub forgotten: AtomicU32,
+    /// Writes of what is stored or told of plans take their time.
+    pub slow: AtomicBool,
     calls: AtomicU32,
     cuts: broadcast::Sender<()>,
 }
 
+/// What slow writes take; a caller gives up after ten.
+const SLOW: Duration = Duration::from_secs(8);
 /// Spreads what is counted over a hundred: neighbours are far from each other.
 const STRIDE: u32 = 37;
 
@@ -60,6 +65,7 @@ pub async fn open(plane: &Plane) -> (Arc<Weather>, PathBuf) {
         busy: AtomicU32::new(0),
         lost: AtomicU32::new(0),
         forgotten: AtomicU32::new(0),
+        slow: AtomicBool::new(false),
         calls: AtomicU32::new(0),
         cuts: broadcast::channel(1).0,
     });
@@ -96,6 +102,10 @@ async fn pass(State(weather): State<Arc<Weather>>, request: Request<Body>) -> Re
     }
     let writes = parts.method != Method::GET;
     let mut cuts = weather.cuts.subscribe();
+    let is_of_plans = ["/configmaps", "/capacityplans"].iter().any(|kind| parts.uri.path().contains(kind));
+    if writes && is_of_plans && weather.slow.load(Ordering::Relaxed) {
+        tokio::time::sleep(SLOW).await;
+    }
     let body = axum::body::to_bytes(body, 16 << 20).await.unwrap_or_default();
     let answer = weather.client.send(Request::from_parts(parts, body.to_vec().into())).await;
     let Ok(answer) = answer else { return Ok(failure(StatusCode::SERVICE_UNAVAILABLE, "ServiceUnavailable")) };

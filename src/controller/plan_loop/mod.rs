@@ -12,7 +12,7 @@ mod still;
 mod think;
 mod write;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,12 +21,13 @@ use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
 
+use crate::api::manifest::Manifest;
 use crate::api::status::CapacityPlanStatus;
 use crate::api::tenant;
-use crate::cluster::Cluster;
 use crate::cluster::lease::Leadership;
+use crate::cluster::{Cluster, ClusterError};
 use crate::controller::acknowledged::told::Webhook;
-use crate::controller::acts::Fence;
+use crate::controller::acts::{Ended, Fence};
 use crate::controller::adherence::Adherence;
 use crate::controller::changes::Change;
 use crate::controller::configuration;
@@ -38,6 +39,7 @@ use crate::controller::rest::Rest;
 use crate::controller::rows::{Rows, State};
 use crate::controller::scope::Scope;
 use crate::controller::settings::Settings;
+use crate::controller::tenants::Relabel;
 use crate::kueue::Assembled;
 use crate::kueue::release::Order;
 use crate::plan::proposal::Release;
@@ -71,6 +73,12 @@ struct Stored {
     took: Duration,
 }
 
+/// Labels that were written, and the rows by which all are right then, if all are.
+struct Labelled {
+    labels: Vec<(Relabel, Ended)>,
+    revision: Option<u64>,
+}
+
 /// What the loop keeps between turns.
 pub struct Loop {
     pub cluster: Cluster,
@@ -91,6 +99,8 @@ pub struct Loop {
     begun: Instant,
     /// What of each scope's plan is stored already.
     stored: BTreeMap<String, Stored>,
+    storing: JoinSet<(String, Result<Stored, ClusterError>)>,
+    being_stored: BTreeSet<String>,
     slo_told: BTreeMap<(String, String), (Timestamp, crate::api::status::WorkloadSloStatus)>,
     plan_told: BTreeMap<String, CapacityPlanStatus>,
     epoch: Option<i64>,
@@ -108,6 +118,10 @@ pub struct Loop {
     adherence: Adherence,
     /// The rows by which the labels of namespaces are right.
     labelled: Option<u64>,
+    labelling: JoinSet<Labelled>,
+    /// Kueue's configuration, read again.
+    configuring: JoinSet<Result<Vec<Manifest>, ClusterError>>,
+    configured: Instant,
     gates: Gates,
     /// Asked beside the loop: a Kueue that does not answer must not keep anything from starting.
     asking: JoinSet<Gates>,
@@ -146,6 +160,8 @@ impl Loop {
             rests_until: None,
             begun: Instant::now(),
             stored: BTreeMap::new(),
+            storing: JoinSet::new(),
+            being_stored: BTreeSet::new(),
             slo_told: BTreeMap::new(),
             plan_told: BTreeMap::new(),
             epoch: None,
@@ -158,6 +174,9 @@ impl Loop {
             learnt: Learnt::default(),
             adherence: Adherence::default(),
             labelled: None,
+            labelling: JoinSet::new(),
+            configuring: JoinSet::new(),
+            configured: Instant::now(),
             gates: Gates::default(),
             asking: JoinSet::new(),
             asked: None,
@@ -172,7 +191,12 @@ impl Loop {
         let mut changes = self.rows.changes();
         let mut tenure = self.leadership.changes();
         let mut next = TICK;
-        let mut configured: Option<Instant> = None;
+        // Requests become quota by it, so nothing is decided before.
+        self.configure();
+        tokio::select! {
+            _ = ends.wait_for(|ends| *ends) => return,
+            read = self.configuring.join_next() => if let Some(Ok(read)) = read { self.take_configuration(read) },
+        }
         loop {
             tokio::select! {
                 _ = ends.wait_for(|ends| *ends) => return,
@@ -189,12 +213,14 @@ impl Loop {
                 Ok(()) = self.webhook.changed() => self.quiet = None,
                 Some(done) = self.planning.join_next() => self.take(done),
                 Some(Ok(answer)) = self.asking.join_next() => self.learn_of_gates(answer),
+                Some(Ok(read)) = self.configuring.join_next() => self.take_configuration(read),
+                Some(done) = self.storing.join_next() => self.take_stored(done),
+                Some(done) = self.labelling.join_next() => self.take_labels(done),
                 () = sleep(next) => {}
             }
             changes.mark_unchanged();
-            if configured.is_none_or(|at| at.elapsed() >= configuration::AGAIN) {
-                configured = Some(Instant::now());
-                self.configure().await;
+            if self.configured.elapsed() >= configuration::AGAIN && self.configuring.is_empty() {
+                self.configure();
             }
             self.ask_of_gates();
             while let Some(done) = self.planning.try_join_next() {
@@ -230,11 +256,12 @@ impl Loop {
         let (now, mut patience) = (self.settings.clock.now(), self.settings.patience());
         let fence = Fence { leadership: Some(self.leadership.clone()), epoch };
         let late = self.take_answers(now);
+        self.take_written();
         let revision = *self.rows.changes().borrow();
         if self.is_quiet(epoch, revision, now) {
             self.measure_age(now);
             // A long plan may have had to wait for its turn.
-            self.store(&fence).await;
+            self.store(&fence);
             return false;
         }
         // 1. What is there.
@@ -251,19 +278,24 @@ impl Loop {
         // 2. Plan anew what must be.
         let planned = self.plan(now, &patience);
         // 3. Decide.
-        let turn = self.decide(now, &patience);
+        let mut turn = self.decide(now, &patience);
         self.thought = begun.elapsed();
         let again = self.scopes.values().any(|scope| scope.pinned && scope.failed.is_none());
-        // 4. Let go what is due, then write it down, then tell.
+        // 4. Let go what is due, then tell, then write it down.
         let idle = self.hand.as_ref().is_none_or(Hand::is_empty) && self.pen.as_ref().is_none_or(Pen::is_idle);
         let mut still = planned && turn.is_empty() && idle;
-        let more = self.act(turn);
-        self.store(&fence).await;
-        still &= self.tell_plans(&plans, now, &patience, &fence).await;
-        let labels = self.label_namespaces(&fence).await;
+        if let Some(hand) = &mut self.hand {
+            let mut observed = self.seen.values_mut().flat_map(|(_, seen)| &mut seen.observed);
+            hand.take(std::mem::take(&mut turn.orders), &mut observed);
+        }
+        let lines = self.plan_lines(&plans, now, &patience);
+        still &= lines.is_empty();
+        let more = self.act(turn, lines);
+        self.store(&fence);
+        self.label_namespaces(&fence);
         still &= self.labelled == Some(revision) || self.rows.state(tenant::KIND) != State::Listed;
         self.quiet = if still { self.quiet_from(revision, now, &patience) } else { None };
-        more | again | labels | late
+        more | again | late
     }
 
     /// Who does not lead keeps nothing: the next tenure begins from what is stored.
@@ -274,12 +306,18 @@ impl Loop {
         (self.scopes, self.seen, self.stored) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         (self.labelled, self.quiet, self.hand, self.pen) = (None, None, None, None);
         (self.slo_told, self.plan_told, self.busy) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        self.planning = JoinSet::new();
+        (self.planning, self.storing, self.labelling) = (JoinSet::new(), JoinSet::new(), JoinSet::new());
+        self.being_stored = BTreeSet::new();
     }
 
-    async fn configure(&self) {
-        let (namespace, name) = &self.settings.kueue;
-        match configuration::read(&self.cluster, (namespace, name), self.settings.read_yaml).await {
+    fn configure(&mut self) {
+        let (cluster, kueue, read_yaml) = (self.cluster.clone(), self.settings.kueue.clone(), self.settings.read_yaml);
+        self.configured = Instant::now();
+        self.configuring.spawn(async move { configuration::read(&cluster, (&kueue.0, &kueue.1), read_yaml).await });
+    }
+
+    fn take_configuration(&mut self, read: Result<Vec<Manifest>, ClusterError>) {
+        match read {
             Ok(documents) => self.rows.configure(documents),
             Err(error) => tracing::warn!(%error, "Kueue's configuration is not known; its defaults stand in"),
         }

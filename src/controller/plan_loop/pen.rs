@@ -9,6 +9,7 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use super::beside::{Beside, Pace, SHOWN_WITHIN};
+use crate::api::status::CapacityPlanStatus;
 use crate::cluster::Cluster;
 use crate::controller::acts::{self, Ended, Fence, Note, SloTold};
 
@@ -23,13 +24,16 @@ pub(super) enum Line {
     /// On the work itself.
     Note(Note),
     Slo(SloTold),
+    /// A CapacityPlan's name, and how it stands.
+    Plan(String, CapacityPlanStatus),
 }
 
-/// On what: an object's UID, or namespace and name of a WorkloadSLO.
+/// On what: an object's UID, namespace and name of a WorkloadSLO, or the name of a CapacityPlan.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum On {
     Object(String),
     Slo(String, String),
+    Plan(String),
 }
 
 /// What is told in one tenure.
@@ -43,6 +47,7 @@ impl Line {
         match self {
             Self::Note(note) => On::Object(note.carrier.uid.clone()),
             Self::Slo(told) => On::Slo(told.namespace.clone(), told.name.clone()),
+            Self::Plan(name, _) => On::Plan(name.clone()),
         }
     }
 
@@ -51,6 +56,7 @@ impl Line {
         match self {
             Self::Note(_) => "note",
             Self::Slo(_) => "slo-status",
+            Self::Plan(..) => "plan-status",
         }
     }
 
@@ -59,6 +65,7 @@ impl Line {
         match (self, other) {
             (Self::Note(one), Self::Note(other)) => one.told == other.told,
             (Self::Slo(one), Self::Slo(other)) => one.status == other.status,
+            (Self::Plan(_, one), Self::Plan(_, other)) => one == other,
             _ => false,
         }
     }
@@ -74,6 +81,7 @@ impl Pen {
                 match line {
                     Line::Note(note) => acts::annotate(&cluster, &note, &fence).await,
                     Line::Slo(told) => acts::tell_slo(&cluster, &told, &fence).await,
+                    Line::Plan(name, status) => acts::tell_plan(&cluster, &name, &status, &fence).await,
                 }
             }
         };

@@ -1,15 +1,18 @@
-//! What a turn of the loop writes, in the order in which it matters: gates, planned starts, statuses, the stored plan; the
-//! first three beside the loop.
+//! What a turn of the loop writes, all of it beside the loop: gates first, then statuses and planned starts, the stored plans
+//! and the labels of namespaces.
 
+use std::sync::Arc;
+
+use tokio::task::JoinError;
 use tokio::time::Instant;
 
 use super::hand::Hand;
 use super::pen::{Line, Pen};
 use super::plans::Plan;
-use super::{EVENTS, Loop, STORE_PAUSE, Stored, WRITES};
+use super::{EVENTS, Labelled, Loop, STORE_PAUSE, Stored, WRITES};
 use crate::api::manifest::Manifest;
 use crate::api::tenant;
-use crate::cluster::Kind;
+use crate::cluster::{ClusterError, Kind};
 use crate::controller::acts::{self, Ended, Fence};
 use crate::controller::plan_status::{Standing, plan_status};
 use crate::controller::rows::State;
@@ -23,13 +26,11 @@ use crate::units::Timestamp;
 impl Loop {
     /// Gives orders to the hand, and what is only told to the pen, in the order in which it matters; whether something is
     /// left that can be done at once.
-    pub(super) fn act(&mut self, turn: Turn) -> bool {
-        let Turn { orders, notes, slos, put_off, .. } = turn;
-        if let Some(hand) = &mut self.hand {
-            hand.take(orders, &mut self.seen.values_mut().flat_map(|(_, seen)| &mut seen.observed));
-        }
+    pub(super) fn act(&mut self, turn: Turn, plans: Vec<Line>) -> bool {
+        let Turn { notes, slos, put_off, .. } = turn;
         if let Some(pen) = &mut self.pen {
-            pen.tell(notes.into_iter().map(Line::Note).chain(slos.into_iter().map(Line::Slo)));
+            let work = notes.into_iter().map(Line::Note).chain(slos.into_iter().map(Line::Slo));
+            pen.tell(plans.into_iter().chain(work));
         }
         put_off > 0 && !self.is_busy()
     }
@@ -43,8 +44,14 @@ impl Loop {
     pub(super) fn take_answers(&mut self, now: Timestamp) -> bool {
         for (line, ended) in self.pen.as_mut().map(Pen::answers).unwrap_or_default() {
             self.count(line.word(), &ended);
-            if let (Line::Slo(told), Ended::Done) = (line, ended) {
-                self.slo_told.insert((told.namespace, told.name), (now, told.status));
+            match (line, ended) {
+                (Line::Slo(told), Ended::Done) => {
+                    self.slo_told.insert((told.namespace, told.name), (now, told.status));
+                }
+                (Line::Plan(name, status), Ended::Done) => {
+                    self.plan_told.insert(name, status);
+                }
+                _ => {}
             }
         }
         let Some(hand) = &mut self.hand else { return false };
@@ -88,38 +95,59 @@ impl Loop {
         self.health.metrics.count(&self.health.metrics.writes, "ended", word);
     }
 
-    /// Keeps the plans where the next leader and the commands find them.
-    pub(super) async fn store(&mut self, fence: &Fence) {
+    /// Keeps the plans where the next leader and the commands find them; of each one write at a time.
+    pub(super) fn store(&mut self, fence: &Fence) {
         for (name, scope) in &self.scopes {
             let Some(planned) = &scope.planned else { continue };
             let rests = |known: &Stored| {
                 known.releases == planned.plan.releases || known.at.elapsed() < known.took * STORE_PAUSE
             };
-            if self.stored.get(name).is_some_and(rests) || !fence.holds() {
+            if self.stored.get(name).is_some_and(rests) || !fence.holds() || !self.being_stored.insert(name.clone()) {
                 continue;
             }
-            let (scope, plan, begun) = (scope.name.as_deref(), &planned.plan, Instant::now());
-            match stored::write(&self.cluster, &self.settings.namespace, scope, plan, fence.epoch).await {
-                Ok(()) => {
-                    let (releases, at) = (plan.releases.clone(), Instant::now());
-                    self.stored.insert(name.clone(), Stored { releases, at, took: begun.elapsed() });
-                }
-                Err(error) if error.kind == Kind::Conflict => tracing::info!(%error, "the plan was not stored"),
-                Err(error) => tracing::warn!(%error, "the plan was not stored"),
-            }
+            let (cluster, namespace, epoch) = (self.cluster.clone(), self.settings.namespace.clone(), fence.epoch);
+            let (name, scope, planned) = (name.clone(), scope.name.clone(), Arc::clone(planned));
+            self.storing.spawn(async move {
+                let begun = Instant::now();
+                let ended = stored::write(&cluster, &namespace, scope.as_deref(), &planned.plan, epoch).await;
+                let stored = ended.map(|()| {
+                    let (releases, at) = (planned.plan.releases.clone(), Instant::now());
+                    Stored { releases, at, took: begun.elapsed() }
+                });
+                (name, stored)
+            });
         }
     }
 
-    /// Tells every CapacityPlan how it stands; whether they all knew.
-    pub(super) async fn tell_plans(
-        &mut self,
-        plans: &[Plan],
-        now: Timestamp,
-        patience: &Patience,
-        fence: &Fence,
-    ) -> bool {
+    /// Takes up what has been written of plans and labels since.
+    pub(super) fn take_written(&mut self) {
+        while let Some(done) = self.storing.try_join_next() {
+            self.take_stored(done);
+        }
+        while let Some(done) = self.labelling.try_join_next() {
+            self.take_labels(done);
+        }
+    }
+
+    pub(super) fn take_stored(&mut self, done: Result<(String, Result<Stored, ClusterError>), JoinError>) {
+        let Ok((name, stored)) = done else {
+            self.being_stored.clear();
+            return;
+        };
+        self.being_stored.remove(&name);
+        match stored {
+            Ok(stored) => {
+                self.stored.insert(name, stored);
+            }
+            Err(error) if error.kind == Kind::Conflict => tracing::info!(%error, "the plan was not stored"),
+            Err(error) => tracing::warn!(%error, "the plan was not stored"),
+        }
+    }
+
+    /// What CapacityPlans are to be told of how they stand.
+    pub(super) fn plan_lines(&mut self, plans: &[Plan], now: Timestamp, patience: &Patience) -> Vec<Line> {
         let webhook = self.webhook.borrow_and_update().clone();
-        let mut still = true;
+        let mut lines = Vec::new();
         for plan in plans {
             let (Some(scope), Some((_, seen))) = (self.scopes.get(&plan.name), self.seen.get(&plan.name)) else {
                 continue;
@@ -147,37 +175,45 @@ impl Loop {
             if status == plan.status || self.plan_told.get(&plan.name) == Some(&status) {
                 continue;
             }
-            still = false;
-            let ended = acts::tell_plan(&self.cluster, &plan.name, &status, fence).await;
-            self.count("plan-status", &ended);
-            if ended == Ended::Done {
-                self.plan_told.insert(plan.name.clone(), status);
-            }
+            lines.push(Line::Plan(plan.name.clone(), status));
         }
-        still
+        lines
     }
 
-    /// Keeps tenants' labels on their namespaces, where both kinds are known; whether something is left.
-    pub(super) async fn label_namespaces(&mut self, fence: &Fence) -> bool {
+    /// Keeps tenants' labels on their namespaces, where both kinds are known.
+    pub(super) fn label_namespaces(&mut self, fence: &Fence) {
         let revision = *self.rows.changes().borrow();
-        if self.labelled == Some(revision) || self.rows.state(tenant::KIND) != State::Listed {
-            return false;
+        let is_known = self.labelled == Some(revision) || self.rows.state(tenant::KIND) != State::Listed;
+        if is_known || !self.labelling.is_empty() {
+            return;
         }
         let rows: Vec<Manifest> = self.rows.read_kinds(&tenants::OF_TENANCY, |rows| rows.cloned().collect());
         let mut wrong = tenants::relabel(&rows);
+        if wrong.is_empty() {
+            self.labelled = Some(revision);
+            return;
+        }
         let left = wrong.len() > WRITES;
         wrong.truncate(WRITES);
+        let (cluster, fence) = (self.cluster.clone(), fence.clone());
+        self.labelling.spawn(async move {
+            let labels = acts::relabel(&cluster, wrong, &fence).await;
+            Labelled { labels, revision: (!left).then_some(revision) }
+        });
+    }
+
+    pub(super) fn take_labels(&mut self, done: Result<Labelled, JoinError>) {
+        let Ok(Labelled { labels, revision }) = done else { return };
         let mut all = true;
-        for (label, ended) in acts::relabel(&self.cluster, wrong, fence).await {
+        for (label, ended) in labels {
             self.count("namespace-labels", &ended);
             all &= ended == Ended::Done;
             if ended == Ended::Done {
                 tracing::info!(namespace = label.namespace, tenant = ?label.tenant, "the namespace's tenant is written");
             }
         }
-        if all && !left {
-            self.labelled = Some(revision);
+        if all {
+            self.labelled = revision;
         }
-        left
     }
 }

@@ -136,6 +136,19 @@ fn calls_are_turned_away_answers_lost_and_watches_cut_off_and_forgotten() {
     });
 }
 
+/// What is stored and told of plans takes eight seconds a write, so that there is always one under way: nobody starts later
+/// for it.
+#[test]
+fn writes_of_plans_that_take_long_keep_nothing_from_starting() {
+    alone_on_stage(async |plane| {
+        let (weather, way) = weather::open(plane).await;
+        let mut stage = Stage::flavored(plane, "slow", &["a100"], &[("slow", [4])], 240, &way).await;
+        day(&mut stage, async |_| weather.slow.store(true, Ordering::Relaxed)).await;
+        let breaches = metric(&stage.metrics, "stagger_controller_adherence_breaches_total").await;
+        assert_eq!(breaches, Ok(0), "starts that were not kept");
+    });
+}
+
 /// Stopped in the middle of its work and woken a minute later: by then another leads, and what the first one meant to write
 /// is not written.
 #[test]
