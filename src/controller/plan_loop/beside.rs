@@ -20,7 +20,7 @@ pub(super) const SHOWN_WITHIN: Duration = Duration::from_secs(10);
 /// What came too late is decided again once the watch has had a moment.
 const CHANGED_AGAIN: Duration = Duration::from_millis(100);
 /// What was refused or not answered is not tried all the time.
-const FAILED_AGAIN: Duration = Duration::from_secs(2);
+pub(super) const FAILED_AGAIN: Duration = Duration::from_secs(2);
 
 /// What is to be written, by what it is written on.
 pub struct Beside<K, T> {

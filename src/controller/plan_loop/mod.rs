@@ -1,18 +1,20 @@
 //! The loop: look, plan what must be planned anew, let go what is due, tell everyone.
 //!
 //! Level-triggered: each turn starts from what is known now and could be the first one. Only who leads acts, and each
-//! write asks for the lease once more. Planning goes on beside the loop, so that what is due never waits for it, and so do
-//! writes of which there may be many (`beside`); whatever does not get done in a turn is decided anew in the next.
+//! write asks for the lease once more. Planning goes on beside the loop, so that what is due never waits for it, and so do all
+//! writes (`beside`, `shelf`, `labels`); whatever does not get done in a turn is decided anew in the next.
 
 pub mod beside;
 mod hand;
+mod labels;
 mod pen;
 mod plans;
+mod shelf;
 mod still;
 mod think;
 mod write;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,11 +25,10 @@ use tokio::time::{Instant, sleep};
 
 use crate::api::manifest::Manifest;
 use crate::api::status::CapacityPlanStatus;
-use crate::api::tenant;
 use crate::cluster::lease::Leadership;
 use crate::cluster::{Cluster, ClusterError};
 use crate::controller::acknowledged::told::Webhook;
-use crate::controller::acts::{Ended, Fence};
+use crate::controller::acts::Fence;
 use crate::controller::adherence::Adherence;
 use crate::controller::changes::Change;
 use crate::controller::configuration;
@@ -36,13 +37,11 @@ use crate::controller::learnt::Learnt;
 use crate::controller::planning::Planned;
 use crate::controller::probes::Health;
 use crate::controller::rest::Rest;
-use crate::controller::rows::{Rows, State};
+use crate::controller::rows::Rows;
 use crate::controller::scope::Scope;
 use crate::controller::settings::Settings;
-use crate::controller::tenants::Relabel;
 use crate::kueue::Assembled;
 use crate::kueue::release::Order;
-use crate::plan::proposal::Release;
 use crate::units::{Seconds, Timestamp};
 
 /// Changes come in bursts: after the first one, this long is waited for the others.
@@ -51,33 +50,17 @@ const GATHER: Duration = Duration::from_millis(150);
 const GATHER_MANY: Duration = Duration::from_secs(2);
 /// Without any change: so that what only the clock brings is noticed.
 const TICK: Duration = Duration::from_secs(2);
-/// Namespaces that are labelled in one turn; the rest comes with the next, at once.
-const WRITES: usize = 512;
 /// Events that wait until nothing is being let go; of more work at once nobody reads them one by one.
 const EVENTS: usize = 2_048;
-/// A plan is stored again after so many times what storing it took, so that a long one that changes all the time does not
-/// fill the API server. Until then the starts on the work itself are what the next leader finds.
-const STORE_PAUSE: u32 = 10;
 /// What was told counts as told for so long, until the watch brings it back.
 const TOLD_FRESH: Seconds = Seconds(10);
 /// A turn that thought for long is followed by a pause of four times that: a fifth of a core at most.
 const PAUSE: u32 = 4;
 
 use hand::Hand;
+use labels::Labels;
 use pen::Pen;
-
-/// A plan that was stored: what it says, since when, and how long writing it took.
-struct Stored {
-    releases: Vec<Release>,
-    at: Instant,
-    took: Duration,
-}
-
-/// Labels that were written, and the rows by which all are right then, if all are.
-struct Labelled {
-    labels: Vec<(Relabel, Ended)>,
-    revision: Option<u64>,
-}
+use shelf::Shelf;
 
 /// What the loop keeps between turns.
 pub struct Loop {
@@ -97,10 +80,7 @@ pub struct Loop {
     rests_until: Option<Duration>,
     /// From here on rests are reckoned.
     begun: Instant,
-    /// What of each scope's plan is stored already.
-    stored: BTreeMap<String, Stored>,
-    storing: JoinSet<(String, Result<Stored, ClusterError>)>,
-    being_stored: BTreeSet<String>,
+    shelf: Shelf,
     slo_told: BTreeMap<(String, String), (Timestamp, crate::api::status::WorkloadSloStatus)>,
     plan_told: BTreeMap<String, CapacityPlanStatus>,
     epoch: Option<i64>,
@@ -116,9 +96,7 @@ pub struct Loop {
     recorder: Recorder,
     learnt: Learnt,
     adherence: Adherence,
-    /// The rows by which the labels of namespaces are right.
-    labelled: Option<u64>,
-    labelling: JoinSet<Labelled>,
+    labels: Labels,
     /// Kueue's configuration, read again.
     configuring: JoinSet<Result<Vec<Manifest>, ClusterError>>,
     configured: Instant,
@@ -159,9 +137,7 @@ impl Loop {
             rests: BTreeMap::new(),
             rests_until: None,
             begun: Instant::now(),
-            stored: BTreeMap::new(),
-            storing: JoinSet::new(),
-            being_stored: BTreeSet::new(),
+            shelf: Shelf::default(),
             slo_told: BTreeMap::new(),
             plan_told: BTreeMap::new(),
             epoch: None,
@@ -173,8 +149,7 @@ impl Loop {
             recorder,
             learnt: Learnt::default(),
             adherence: Adherence::default(),
-            labelled: None,
-            labelling: JoinSet::new(),
+            labels: Labels::default(),
             configuring: JoinSet::new(),
             configured: Instant::now(),
             gates: Gates::default(),
@@ -214,8 +189,6 @@ impl Loop {
                 Some(done) = self.planning.join_next() => self.take(done),
                 Some(Ok(answer)) = self.asking.join_next() => self.learn_of_gates(answer),
                 Some(Ok(read)) = self.configuring.join_next() => self.take_configuration(read),
-                Some(done) = self.storing.join_next() => self.take_stored(done),
-                Some(done) = self.labelling.join_next() => self.take_labels(done),
                 () = sleep(next) => {}
             }
             changes.mark_unchanged();
@@ -256,7 +229,6 @@ impl Loop {
         let (now, mut patience) = (self.settings.clock.now(), self.settings.patience());
         let fence = Fence { leadership: Some(self.leadership.clone()), epoch };
         let late = self.take_answers(now);
-        self.take_written();
         let revision = *self.rows.changes().borrow();
         if self.is_quiet(epoch, revision, now) {
             self.measure_age(now);
@@ -292,8 +264,8 @@ impl Loop {
         still &= lines.is_empty();
         let more = self.act(turn, lines);
         self.store(&fence);
-        self.label_namespaces(&fence);
-        still &= self.labelled == Some(revision) || self.rows.state(tenant::KIND) != State::Listed;
+        self.labels.mend(&self.rows, &self.cluster, &fence);
+        still &= self.labels.are_right(&self.rows, revision);
         self.quiet = if still { self.quiet_from(revision, now, &patience) } else { None };
         more | again | late
     }
@@ -303,11 +275,10 @@ impl Loop {
         if self.epoch.take().is_some() {
             tracing::info!("no longer the leader");
         }
-        (self.scopes, self.seen, self.stored) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        (self.labelled, self.quiet, self.hand, self.pen) = (None, None, None, None);
-        (self.slo_told, self.plan_told, self.busy) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        (self.planning, self.storing, self.labelling) = (JoinSet::new(), JoinSet::new(), JoinSet::new());
-        self.being_stored = BTreeSet::new();
+        (self.scopes, self.seen, self.busy) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        (self.slo_told, self.plan_told) = (BTreeMap::new(), BTreeMap::new());
+        (self.quiet, self.hand, self.pen) = (None, None, None);
+        (self.shelf, self.labels, self.planning) = (Shelf::default(), Labels::default(), JoinSet::new());
     }
 
     fn configure(&mut self) {

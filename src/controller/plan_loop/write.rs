@@ -1,24 +1,15 @@
 //! What a turn of the loop writes, all of it beside the loop: gates first, then statuses and planned starts, the stored plans
 //! and the labels of namespaces.
 
-use std::sync::Arc;
-
-use tokio::task::JoinError;
-use tokio::time::Instant;
-
 use super::hand::Hand;
 use super::pen::{Line, Pen};
 use super::plans::Plan;
-use super::{EVENTS, Labelled, Loop, STORE_PAUSE, Stored, WRITES};
-use crate::api::manifest::Manifest;
-use crate::api::tenant;
-use crate::cluster::{ClusterError, Kind};
-use crate::controller::acts::{self, Ended, Fence};
+use super::{EVENTS, Loop};
+use crate::controller::acts::{Ended, Fence};
 use crate::controller::plan_status::{Standing, plan_status};
-use crate::controller::rows::State;
 use crate::controller::settings::Patience;
 use crate::controller::turn::{self, Turn};
-use crate::controller::{events, overlap, stored, tenants};
+use crate::controller::{events, overlap};
 use crate::kueue::observed::Observed;
 use crate::names::{QueueName, WorkloadKey};
 use crate::units::Timestamp;
@@ -40,8 +31,12 @@ impl Loop {
         self.hand.as_ref().is_some_and(Hand::is_many)
     }
 
-    /// Takes up how orders and lines ended; whether an order came too late, and is to be decided again.
+    /// Takes up how all that is written beside the loop has ended; whether an order came too late, and is to be decided again.
     pub(super) fn take_answers(&mut self, now: Timestamp) -> bool {
+        self.shelf.take();
+        for ended in self.labels.take() {
+            self.count("namespace-labels", &ended);
+        }
         for (line, ended) in self.pen.as_mut().map(Pen::answers).unwrap_or_default() {
             self.count(line.word(), &ended);
             match (line, ended) {
@@ -95,52 +90,13 @@ impl Loop {
         self.health.metrics.count(&self.health.metrics.writes, "ended", word);
     }
 
-    /// Keeps the plans where the next leader and the commands find them; of each one write at a time.
+    /// Keeps the plans where the next leader and the commands find them.
     pub(super) fn store(&mut self, fence: &Fence) {
         for (name, scope) in &self.scopes {
-            let Some(planned) = &scope.planned else { continue };
-            let rests = |known: &Stored| {
-                known.releases == planned.plan.releases || known.at.elapsed() < known.took * STORE_PAUSE
-            };
-            if self.stored.get(name).is_some_and(rests) || !fence.holds() || !self.being_stored.insert(name.clone()) {
-                continue;
+            if let Some(planned) = &scope.planned {
+                let place = (&self.cluster, self.settings.namespace.as_str());
+                self.shelf.put((name, scope.name.as_deref()), planned, place, fence);
             }
-            let (cluster, namespace, epoch) = (self.cluster.clone(), self.settings.namespace.clone(), fence.epoch);
-            let (name, scope, planned) = (name.clone(), scope.name.clone(), Arc::clone(planned));
-            self.storing.spawn(async move {
-                let begun = Instant::now();
-                let ended = stored::write(&cluster, &namespace, scope.as_deref(), &planned.plan, epoch).await;
-                let stored = ended.map(|()| {
-                    let (releases, at) = (planned.plan.releases.clone(), Instant::now());
-                    Stored { releases, at, took: begun.elapsed() }
-                });
-                (name, stored)
-            });
-        }
-    }
-
-    /// Takes up what has been written of plans and labels since.
-    pub(super) fn take_written(&mut self) {
-        while let Some(done) = self.storing.try_join_next() {
-            self.take_stored(done);
-        }
-        while let Some(done) = self.labelling.try_join_next() {
-            self.take_labels(done);
-        }
-    }
-
-    pub(super) fn take_stored(&mut self, done: Result<(String, Result<Stored, ClusterError>), JoinError>) {
-        let Ok((name, stored)) = done else {
-            self.being_stored.clear();
-            return;
-        };
-        self.being_stored.remove(&name);
-        match stored {
-            Ok(stored) => {
-                self.stored.insert(name, stored);
-            }
-            Err(error) if error.kind == Kind::Conflict => tracing::info!(%error, "the plan was not stored"),
-            Err(error) => tracing::warn!(%error, "the plan was not stored"),
         }
     }
 
@@ -178,42 +134,5 @@ impl Loop {
             lines.push(Line::Plan(plan.name.clone(), status));
         }
         lines
-    }
-
-    /// Keeps tenants' labels on their namespaces, where both kinds are known.
-    pub(super) fn label_namespaces(&mut self, fence: &Fence) {
-        let revision = *self.rows.changes().borrow();
-        let is_known = self.labelled == Some(revision) || self.rows.state(tenant::KIND) != State::Listed;
-        if is_known || !self.labelling.is_empty() {
-            return;
-        }
-        let rows: Vec<Manifest> = self.rows.read_kinds(&tenants::OF_TENANCY, |rows| rows.cloned().collect());
-        let mut wrong = tenants::relabel(&rows);
-        if wrong.is_empty() {
-            self.labelled = Some(revision);
-            return;
-        }
-        let left = wrong.len() > WRITES;
-        wrong.truncate(WRITES);
-        let (cluster, fence) = (self.cluster.clone(), fence.clone());
-        self.labelling.spawn(async move {
-            let labels = acts::relabel(&cluster, wrong, &fence).await;
-            Labelled { labels, revision: (!left).then_some(revision) }
-        });
-    }
-
-    pub(super) fn take_labels(&mut self, done: Result<Labelled, JoinError>) {
-        let Ok(Labelled { labels, revision }) = done else { return };
-        let mut all = true;
-        for (label, ended) in labels {
-            self.count("namespace-labels", &ended);
-            all &= ended == Ended::Done;
-            if ended == Ended::Done {
-                tracing::info!(namespace = label.namespace, tenant = ?label.tenant, "the namespace's tenant is written");
-            }
-        }
-        if all {
-            self.labelled = revision;
-        }
     }
 }

@@ -29,8 +29,9 @@ const PATIENCE: u64 = 20_000;
 const PATIENCE_FEW: u64 = 2_000;
 /// How often making way may begin anew while somebody is left out.
 const TRIES: usize = 16;
-/// And while many move, shared out among many jobs.
-const TRIES_TO_MOVE_FEW: usize = 24;
+/// While many move, and while very many do; shared out among many jobs.
+const TRIES_TO_MOVE_FEW: usize = 16;
+const TRIES_TO_MOVE_SOME: usize = 32;
 /// Jobs from which on patience is shared out.
 const JOBS_FEW: usize = 1_000;
 
@@ -56,7 +57,8 @@ pub fn repair(
 ) -> u64 {
     let mut run = Run::new(board);
     let many = homes.len().div_ceil(JOBS_FEW).max(1);
-    let tries = Tries { to_let_in: TRIES, to_move_few: TRIES_TO_MOVE_FEW / many };
+    let tries =
+        Tries { to_let_in: TRIES, to_move_few: TRIES_TO_MOVE_FEW / many, to_move_some: TRIES_TO_MOVE_SOME / many };
     let mut moves = run.make_way(wishes, tries, goal, dice, budget);
     for job in 0..homes.len() {
         if run.board.places[job].is_none() && place_earliest(run.board, job) {

@@ -19,7 +19,7 @@ use crate::plan::dice::Dice;
 /// nobody at a loss; returns the moves made.
 pub fn make_way(board: &mut Board<'_>, goal: i64, dice: &mut Dice, budget: &mut dyn Budget) -> u64 {
     let wishes = vec![None; board.places.len()];
-    Run::new(board).make_way(&wishes, Tries { to_let_in: 1, to_move_few: 1 }, goal, dice, budget)
+    Run::new(board).make_way(&wishes, Tries { to_let_in: 1, to_move_few: 1, to_move_some: 1 }, goal, dice, budget)
 }
 
 /// Starts of a job that are looked at, over all of its options.
@@ -40,6 +40,8 @@ pub(super) struct Tries {
     pub(super) to_let_in: usize,
     /// While more moved than had no place.
     pub(super) to_move_few: usize,
+    /// While twice as many moved.
+    pub(super) to_move_some: usize,
 }
 
 /// What those who are let in go by, and the moves it took.
@@ -74,11 +76,16 @@ impl Run<'_, '_> {
             let places = self.board.places.iter().zip(wishes);
             let moved = places.filter(|(place, wish)| wish.is_some() && *place != *wish).count();
             let state = (self.board.loss.max(goal), moved);
-            if best.as_ref().is_none_or(|(least, _)| state < *least) {
-                best = Some((state, self.board.places.clone()));
+            let (least, places) = best.get_or_insert_with(|| (state, self.board.places.clone()));
+            if state < *least {
+                (*least, *places) = (state, self.board.places.clone());
             }
-            let is_done =
-                if state.0 <= goal { moved <= nowhere || tried >= tries.to_move_few } else { left_out.is_empty() };
+            let enough = match least.1 {
+                moved if moved <= nowhere => 1,
+                moved if moved <= 2 * nowhere => tries.to_move_few,
+                _ => tries.to_move_some,
+            };
+            let is_done = if least.0 <= goal { tried >= enough } else { left_out.is_empty() };
             if is_done || tried == tries.to_let_in || hall.budget.exhausted(hall.moves) {
                 break;
             }
