@@ -36,8 +36,8 @@ pub struct Weather {
     cuts: broadcast::Sender<()>,
 }
 
-/// What slow writes take; a caller gives up after ten.
-const SLOW: Duration = Duration::from_secs(8);
+/// What slow writes take; a caller gives up after two seconds.
+const SLOW: Duration = Duration::from_millis(1_800);
 /// Spreads what is counted over a hundred: neighbours are far from each other.
 const STRIDE: u32 = 37;
 

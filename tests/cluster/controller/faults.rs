@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use stagger::units::Timestamp;
 
 use super::noon::played;
@@ -136,16 +136,29 @@ fn calls_are_turned_away_answers_lost_and_watches_cut_off_and_forgotten() {
     });
 }
 
-/// What is stored and told of plans takes eight seconds a write, so that there is always one under way: nobody starts later
-/// for it.
+/// What is stored and told of plans takes nearly two seconds a write, so that there is always one under way: nobody starts
+/// later for it.
 #[test]
 fn writes_of_plans_that_take_long_keep_nothing_from_starting() {
     alone_on_stage(async |plane| {
         let (weather, way) = weather::open(plane).await;
         let mut stage = Stage::flavored(plane, "slow", &["a100"], &[("slow", [4])], 240, &way).await;
+        // Three more plans are stored and told.
+        let others = ["slow-1", "slow-2", "slow-3"].map(|name| {
+            json!({"apiVersion": "stagger.dev/v1alpha1", "kind": "CapacityPlan", "metadata": {"name": name},
+                   "spec": {"queues": ["slow"], "mode": "Observe", "horizon": "6h"}})
+        });
+        for other in &others {
+            plane.admin.apply(other).await;
+        }
         day(&mut stage, async |_| weather.slow.store(true, Ordering::Relaxed)).await;
-        let breaches = metric(&stage.metrics, "stagger_controller_adherence_breaches_total").await;
-        assert_eq!(breaches, Ok(0), "starts that were not kept");
+        for cause in ["late-release", "no-quota"] {
+            let line = format!("stagger_controller_adherence_breaches_total{{cause=\"{cause}\"}}");
+            assert_eq!(metric(&stage.metrics, &line).await, Ok(0), "starts that were not kept: {cause}");
+        }
+        for other in &others {
+            plane.admin.delete(other).await.unwrap_or_else(|refused| panic!("{}", refused.message));
+        }
     });
 }
 
