@@ -31,7 +31,7 @@ const PATIENCE_FEW: u64 = 2_000;
 const TRIES: usize = 16;
 /// While many move, and while very many do; shared out among many jobs.
 const TRIES_TO_MOVE_FEW: usize = 16;
-const TRIES_TO_MOVE_SOME: usize = 32;
+const TRIES_TO_MOVE_SOME: usize = 24;
 /// Jobs from which on patience is shared out.
 const JOBS_FEW: usize = 1_000;
 
