@@ -20,6 +20,15 @@ pub struct Elder {
     pub spec: CapacityPlanSpec,
 }
 
+/// What a CapacityPlan names and plans in one state of the queues.
+#[derive(Debug)]
+pub(super) struct Extent {
+    pub named: BTreeSet<NodeId>,
+    pub planned: BTreeSet<NodeId>,
+    /// The roots of the trees that hold what it plans.
+    pub trees: BTreeSet<NodeId>,
+}
+
 /// The plans that go before each, the first ones first.
 #[must_use]
 pub fn elders<'a>(
@@ -71,17 +80,22 @@ impl Scope {
 
     /// The roots of the trees that hold a queue that it plans; `None`: all of them.
     pub(super) fn roots(&self, snapshot: &Snapshot) -> Option<BTreeSet<NodeId>> {
-        (!self.plans_all()).then(|| self.trees(snapshot))
+        (!self.plans_all()).then(|| trees(&self.queues(snapshot), snapshot))
     }
 
-    /// The same, all of them told one by one.
-    pub(super) fn trees(&self, snapshot: &Snapshot) -> BTreeSet<NodeId> {
-        self.queues(snapshot).into_iter().map(|id| root(snapshot, id)).collect()
+    /// What it names and plans, all of it told one by one.
+    pub(super) fn extent(&self, snapshot: &Snapshot) -> Extent {
+        let planned = self.queues(snapshot);
+        Extent { named: self.named(snapshot), trees: trees(&planned, snapshot), planned }
     }
 
     fn plans_all(&self) -> bool {
         names_all(&self.spec) && self.elders.is_empty()
     }
+}
+
+fn trees(queues: &BTreeSet<NodeId>, snapshot: &Snapshot) -> BTreeSet<NodeId> {
+    queues.iter().map(|id| root(snapshot, *id)).collect()
 }
 
 /// The root of a node's tree.

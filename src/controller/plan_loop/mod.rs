@@ -33,6 +33,7 @@ use crate::controller::changes::Change;
 use crate::controller::configuration;
 use crate::controller::gates::{self, Gates};
 use crate::controller::learnt::Learnt;
+use crate::controller::overlap::Source;
 use crate::controller::planning::Planned;
 use crate::controller::probes::Health;
 use crate::controller::rest::Rest;
@@ -89,6 +90,8 @@ pub struct Loop {
     /// By the CapacityPlan's name; empty: without one.
     scopes: BTreeMap<String, Scope>,
     seen: BTreeMap<String, (u64, Assembled)>,
+    /// What each has as taken came from these, as long as it sees the same.
+    taken_from: BTreeMap<String, Source>,
     planning: JoinSet<(String, Result<Planned, String>)>,
     /// Being planned at this moment.
     busy: BTreeMap<String, Vec<Change>>,
@@ -154,6 +157,7 @@ impl Loop {
             health,
             scopes: BTreeMap::new(),
             seen: BTreeMap::new(),
+            taken_from: BTreeMap::new(),
             planning: JoinSet::new(),
             busy: BTreeMap::new(),
             rests: BTreeMap::new(),
@@ -307,7 +311,7 @@ impl Loop {
         (self.labelled, self.quiet, self.hand, self.pen) = (None, None, None, None);
         (self.slo_told, self.plan_told, self.busy) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         (self.planning, self.storing, self.labelling) = (JoinSet::new(), JoinSet::new(), JoinSet::new());
-        self.being_stored = BTreeSet::new();
+        (self.being_stored, self.taken_from) = (BTreeSet::new(), BTreeMap::new());
     }
 
     fn configure(&mut self) {
