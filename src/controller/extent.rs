@@ -1,4 +1,4 @@
-//! Which ClusterQueues a CapacityPlan plans: those in its scope, but for those that a plan before it plans.
+//! Which ClusterQueues a CapacityPlan plans: those in its scope (`kueue::named`), but for those that a plan before it plans.
 //!
 //! Pure. So each ClusterQueue is planned by one CapacityPlan that promises anything: one in Enforce mode before one in
 //! Recommend mode, for the webhook holds work of every queue that a plan in Enforce mode names; then the older; then the
@@ -8,8 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::scope::Scope;
 use crate::api::capacity_plan::{CapacityPlanSpec, Mode};
+use crate::kueue::named::{self, names, names_all};
 use crate::names::QueueName;
-use crate::plan::snapshot::{NodeId, NodeKind, Snapshot};
+use crate::plan::snapshot::{NodeId, Snapshot};
 use crate::units::Timestamp;
 
 /// A CapacityPlan that goes before another.
@@ -17,6 +18,15 @@ use crate::units::Timestamp;
 pub struct Elder {
     pub name: String,
     pub spec: CapacityPlanSpec,
+}
+
+/// What a CapacityPlan names and plans in one state of the queues.
+#[derive(Debug)]
+pub(super) struct Extent {
+    pub named: BTreeSet<NodeId>,
+    pub planned: BTreeSet<NodeId>,
+    /// The roots of the trees that hold what it plans.
+    pub trees: BTreeSet<NodeId>,
 }
 
 /// The plans that go before each, the first ones first.
@@ -42,10 +52,10 @@ impl Scope {
         if self.plans_all() {
             return true; // Asked for every workload, and mostly so: nothing is looked for.
         }
-        let id = queues(snapshot).find(|id| snapshot.node(*id).name == *queue);
+        let id = named::queues(&snapshot.nodes).find(|id| snapshot.node(*id).name == *queue);
         let of = |spec: &CapacityPlanSpec| match id {
-            Some(id) => is_of(spec, snapshot, id),
-            None => is_of_all(spec) || spec.queues.iter().any(|name| name == queue.as_str()),
+            Some(id) => names(spec, &snapshot.nodes, id),
+            None => names_all(spec) || spec.queues.iter().any(|name| name == queue.as_str()),
         };
         of(&self.spec) && !self.elders.iter().any(|elder| of(&elder.spec))
     }
@@ -53,55 +63,42 @@ impl Scope {
     /// The ClusterQueues that it plans.
     #[must_use]
     pub fn queues(&self, snapshot: &Snapshot) -> BTreeSet<NodeId> {
-        let mut own = self.named(snapshot);
-        own.retain(|id| self.elder_of(snapshot, *id).is_none());
-        own
+        named::planned(&self.spec, self.elders.iter().map(|elder| &elder.spec), &snapshot.nodes)
     }
 
     /// The ClusterQueues in its scope.
     #[must_use]
     pub fn named(&self, snapshot: &Snapshot) -> BTreeSet<NodeId> {
-        queues(snapshot).filter(|id| is_of(&self.spec, snapshot, *id)).collect()
+        named::named(&self.spec, &snapshot.nodes)
     }
 
     /// The first plan before it that has a ClusterQueue in its scope.
     #[must_use]
     pub fn elder_of(&self, snapshot: &Snapshot, queue: NodeId) -> Option<&str> {
-        self.elders.iter().find(|elder| is_of(&elder.spec, snapshot, queue)).map(|elder| elder.name.as_str())
+        self.elders.iter().find(|elder| names(&elder.spec, &snapshot.nodes, queue)).map(|elder| elder.name.as_str())
     }
 
     /// The roots of the trees that hold a queue that it plans; `None`: all of them.
     pub(super) fn roots(&self, snapshot: &Snapshot) -> Option<BTreeSet<NodeId>> {
-        (!self.plans_all()).then(|| self.trees(snapshot))
+        (!self.plans_all()).then(|| trees(&self.queues(snapshot), snapshot))
     }
 
-    /// The same, all of them told one by one.
-    pub(super) fn trees(&self, snapshot: &Snapshot) -> BTreeSet<NodeId> {
-        self.queues(snapshot).into_iter().map(|id| root(snapshot, id)).collect()
+    /// What it names and plans, all of it told one by one.
+    pub(super) fn extent(&self, snapshot: &Snapshot) -> Extent {
+        let planned = self.queues(snapshot);
+        Extent { named: self.named(snapshot), trees: trees(&planned, snapshot), planned }
     }
 
     fn plans_all(&self) -> bool {
-        is_of_all(&self.spec) && self.elders.is_empty()
+        names_all(&self.spec) && self.elders.is_empty()
     }
+}
+
+fn trees(queues: &BTreeSet<NodeId>, snapshot: &Snapshot) -> BTreeSet<NodeId> {
+    queues.iter().map(|id| root(snapshot, *id)).collect()
 }
 
 /// The root of a node's tree.
 pub(super) fn root(snapshot: &Snapshot, id: NodeId) -> NodeId {
     snapshot.path_to_root(id).last().unwrap_or(id)
-}
-
-fn queues(snapshot: &Snapshot) -> impl Iterator<Item = NodeId> {
-    let ids = (0_u32..).map(NodeId).zip(&snapshot.nodes);
-    ids.filter(|(_, node)| matches!(node.kind, NodeKind::ClusterQueue(_))).map(|(id, _)| id)
-}
-
-fn is_of_all(spec: &CapacityPlanSpec) -> bool {
-    spec.queues.is_empty() && spec.cohorts.is_empty()
-}
-
-/// Whether a spec names a ClusterQueue, or a cohort above it, or nothing, which means all.
-fn is_of(spec: &CapacityPlanSpec, snapshot: &Snapshot, queue: NodeId) -> bool {
-    let named = |names: &[String], id: NodeId| names.iter().any(|name| name == snapshot.node(id).name.as_str());
-    let mut above = snapshot.path_to_root(queue).skip(1);
-    is_of_all(spec) || named(&spec.queues, queue) || above.any(|id| named(&spec.cohorts, id))
 }

@@ -15,12 +15,13 @@ use super::place::{Ground, Placed, Unplaceable, place};
 use super::podsets::Coming;
 use super::reach::Reach;
 use super::tenants::Tenants;
-use super::{changes, prices, queues, running, submissions, windows};
+use super::{changes, named, prices, queues, running, submissions, windows};
+use crate::api::capacity_plan::CapacityPlanSpec;
 use crate::api::manifest::Manifest;
 use crate::api::scenario::ScenarioSpec;
 use crate::failure::Finding;
 use crate::names::WorkloadKey;
-use crate::plan::snapshot::{NodeId, Policy, Running, Snapshot, Workload};
+use crate::plan::snapshot::{Policy, Running, Snapshot, Workload};
 use crate::plan::whatif::Change;
 
 /// What the manifests come to.
@@ -88,11 +89,10 @@ pub fn assemble_lent<'a>(
         without_runtime: Vec::new(),
         told_without_runtime: BTreeSet::new(),
     };
-    let mut scope = scope(plan.map(|known| &known.spec), &queues);
-    for elder in given.left_to.iter().filter_map(|name| catalog.capacity_plans.get(name.as_str())) {
-        let theirs = self::scope(Some(&elder.spec), &queues);
-        scope.retain(|queue| !theirs.contains(queue));
-    }
+    let everything = CapacityPlanSpec::default();
+    let elders = given.left_to.iter().filter_map(|name| catalog.capacity_plans.get(name.as_str()));
+    let spec = plan.map_or(&everything, |known| &known.spec);
+    let scope = named::planned(spec, elders.map(|elder| &elder.spec), &queues.nodes);
     let mut sorted = Sorted { running: running::stated(&catalog, &queues, frame, &mut findings), ..Sorted::default() };
     let mut observed = Vec::with_capacity(catalog.queued.len());
     let mut take = |queued: &[&Manifest]| {
@@ -171,17 +171,6 @@ fn by_namespace<'a>(queued: &[&'a Manifest], lent: &'a Lent<'_>) -> BTreeMap<&'a
         found.entry(&one.namespace).or_default().push(one);
     }
     found
-}
-
-/// The ClusterQueues a plan is for: those it names and those below its cohorts; without either, all.
-fn scope(plan: Option<&crate::api::capacity_plan::CapacityPlanSpec>, queues: &queues::Queues) -> BTreeSet<NodeId> {
-    let ids = (0u32..).map(NodeId).zip(&queues.nodes);
-    let all: BTreeSet<NodeId> = ids.map(|(id, _)| id).filter(|id| queues.rules(*id).is_some()).collect();
-    let Some(plan) = plan.filter(|plan| !plan.queues.is_empty() || !plan.cohorts.is_empty()) else { return all };
-    let named: BTreeSet<NodeId> = plan.queues.iter().filter_map(|name| queues.queue(name)).collect();
-    let cohorts: Vec<NodeId> = plan.cohorts.iter().filter_map(|name| queues.cohort(name)).collect();
-    let below = |id: &NodeId| named.contains(id) || cohorts.iter().any(|cohort| queues.is_below(*id, *cohort));
-    all.into_iter().filter(below).collect()
 }
 
 #[derive(Default)]

@@ -1,7 +1,7 @@
 //! Reading Kubernetes and Kueue objects the way Kueue does.
 //!
 //! `assemble` is the way in; its steps, in order: `catalog` (what is there), `given` (the choices), `promise` and `matching`
-//! (WorkloadSLOs), `queues`, `windows`, `prices` (capacity), `podsets` and `submissions` (work), `place` and `admissible`
+//! (WorkloadSLOs), `queues`, `windows`, `prices` (capacity), `named` (which queues are planned), `podsets` and `submissions` (work), `place` and `admissible`
 //! (each workload: running, planned, or why never). `quota` is Kueue's algebra, `simulate` its scheduler, `chance` what it would do when runtimes vary.
 //! Whatever else reads the same objects (`scenario::books`, for accounting) goes through `catalog`, `matching` and `tenants`.
 //! Deliberately absent: a client. Objects come as manifests, from files or from watches.
@@ -17,6 +17,7 @@ pub(crate) mod findings;
 mod flavors;
 mod given;
 pub(crate) mod matching;
+pub mod named;
 pub mod observed;
 mod options;
 mod place;

@@ -51,11 +51,6 @@ impl Queues {
     pub fn rules(&self, id: NodeId) -> Option<&QueueRules> {
         self.node(id).rules()
     }
-    /// Whether `ancestor` is `id` or above it.
-    #[must_use]
-    pub fn is_below(&self, id: NodeId, ancestor: NodeId) -> bool {
-        std::iter::successors(Some(id), |at| self.node(*at).parent).any(|at| at == ancestor)
-    }
 }
 
 /// Builds the tree and tells of flavors that are not there, of cohorts that run in a circle, and of quotas too large.

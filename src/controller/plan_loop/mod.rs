@@ -34,6 +34,7 @@ use crate::controller::changes::Change;
 use crate::controller::configuration;
 use crate::controller::gates::{self, Gates};
 use crate::controller::learnt::Learnt;
+use crate::controller::overlap::Source;
 use crate::controller::planning::Planned;
 use crate::controller::probes::Health;
 use crate::controller::rest::Rest;
@@ -72,6 +73,8 @@ pub struct Loop {
     /// By the CapacityPlan's name; empty: without one.
     scopes: BTreeMap<String, Scope>,
     seen: BTreeMap<String, (u64, Assembled)>,
+    /// What each has as taken came from these, as long as it sees the same.
+    taken_from: BTreeMap<String, Source>,
     planning: JoinSet<(String, Result<Planned, String>)>,
     /// Being planned at this moment.
     busy: BTreeMap<String, Vec<Change>>,
@@ -132,6 +135,7 @@ impl Loop {
             health,
             scopes: BTreeMap::new(),
             seen: BTreeMap::new(),
+            taken_from: BTreeMap::new(),
             planning: JoinSet::new(),
             busy: BTreeMap::new(),
             rests: BTreeMap::new(),
@@ -276,7 +280,7 @@ impl Loop {
             tracing::info!("no longer the leader");
         }
         (self.scopes, self.seen, self.busy) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        (self.slo_told, self.plan_told) = (BTreeMap::new(), BTreeMap::new());
+        (self.slo_told, self.plan_told, self.taken_from) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         (self.quiet, self.hand, self.pen) = (None, None, None);
         (self.shelf, self.labels, self.planning) = (Shelf::default(), Labels::default(), JoinSet::new());
     }

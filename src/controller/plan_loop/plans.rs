@@ -53,6 +53,7 @@ impl Loop {
         self.scopes.retain(|name, _| wanted.contains_key(name));
         self.rests.retain(|name, _| wanted.contains_key(name));
         self.seen.retain(|name, _| wanted.contains_key(name));
+        self.taken_from.retain(|name, _| wanted.contains_key(name));
         let mut elders = extent::elders(plans.iter().map(|plan| (plan.name.as_str(), plan.created, &plan.spec)));
         for (name, plan) in wanted {
             let spec = plan.map(|plan| plan.spec.clone()).unwrap_or_default();

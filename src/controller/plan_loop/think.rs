@@ -40,19 +40,15 @@ impl Loop {
                     hand.look(&mut seen.observed);
                 }
                 self.seen.insert(name.clone(), (revision, seen));
+                self.taken_from.remove(name);
             }
         }
     }
 
     /// What each may not plan with, for a plan that goes first has planned it.
     fn look_at_elders(&mut self) {
-        let plans =
-            self.scopes.iter().filter_map(|(name, scope)| Some((name.clone(), scope.planned.clone()?))).collect();
-        for (name, scope) in self.scopes.iter_mut().filter(|(_, scope)| !scope.elders.is_empty()) {
-            if let Some((_, seen)) = self.seen.get(name) {
-                scope.taken = overlap::taken(scope, &plans, seen);
-            }
-        }
+        let seen = &self.seen;
+        overlap::take(&mut self.scopes, &mut self.taken_from, |name| seen.get(name).map(|(_, seen)| seen));
     }
 
     /// Begins what must be planned anew; whether nothing must, and nothing is being planned.

@@ -6,10 +6,11 @@ use super::pen::{Line, Pen};
 use super::plans::Plan;
 use super::{EVENTS, Loop};
 use crate::controller::acts::{Ended, Fence};
+use crate::controller::events;
+use crate::controller::overlap::Meeting;
 use crate::controller::plan_status::{Standing, plan_status};
 use crate::controller::settings::Patience;
 use crate::controller::turn::{self, Turn};
-use crate::controller::{events, overlap};
 use crate::kueue::observed::Observed;
 use crate::names::{QueueName, WorkloadKey};
 use crate::units::Timestamp;
@@ -104,6 +105,9 @@ impl Loop {
     pub(super) fn plan_lines(&mut self, plans: &[Plan], now: Timestamp, patience: &Patience) -> Vec<Line> {
         let webhook = self.webhook.borrow_and_update().clone();
         let mut lines = Vec::new();
+        // Everybody sees the same queues.
+        let Some((_, first)) = self.seen.values().next() else { return lines };
+        let meeting = Meeting::of(&self.scopes, &first.snapshot);
         for plan in plans {
             let (Some(scope), Some((_, seen))) = (self.scopes.get(&plan.name), self.seen.get(&plan.name)) else {
                 continue;
@@ -114,7 +118,7 @@ impl Loop {
             let mut ungated: Vec<WorkloadKey> =
                 covered.iter().filter(|one| one.came_ungated()).map(|one| one.key.clone()).collect();
             ungated.sort();
-            let overlap = overlap::told(&plan.name, &self.scopes, &seen.snapshot);
+            let overlap = meeting.told(&plan.name);
             let standing = Standing {
                 overlap: overlap.as_ref(),
                 now,

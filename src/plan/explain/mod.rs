@@ -26,6 +26,7 @@ use crate::units::{Amount, Seconds, Timestamp};
 
 use holders::Holders;
 use leaving::Leavings;
+use outlook::Outlook;
 
 /// A list of blockers longer than this helps nobody; the rest is counted.
 pub const BLOCKERS_MAX: usize = 8;
@@ -98,13 +99,10 @@ struct Placed<'a> {
 
 /// Gives every release its reasons, the dominant one first. Releases that name no option of the snapshot keep theirs.
 pub fn reasons(snapshot: &Snapshot, policy: &Policy, releases: &mut [Release]) {
-    let placed = resolve(snapshot, releases);
     let all: Vec<_> = (0..releases.len()).collect();
-    let outlooks = outlook::outlooks(snapshot, policy, releases, &placed, &all);
-    let holders = Holders::new(snapshot, policy, releases, &placed);
-    let leavings = Leavings::new(snapshot, releases, &holders, outlooks.iter().enumerate());
-    let scene = Scene { snapshot, policy, releases, placed: &placed, holders: &holders, leavings: &leavings };
-    let found: Vec<_> = outlooks.iter().enumerate().map(|(at, outlook)| cause::reasons(&scene, at, outlook)).collect();
+    let found: Vec<_> = on_scene(snapshot, policy, releases, &all, |scene, outlooks| {
+        outlooks.iter().enumerate().map(|(at, outlook)| cause::reasons(scene, at, outlook)).collect()
+    });
     for (release, reasons) in releases.iter_mut().zip(found) {
         if let Some(reasons) = reasons {
             release.reasons = reasons;
@@ -118,14 +116,10 @@ pub fn reasons(snapshot: &Snapshot, policy: &Policy, releases: &mut [Release]) {
 /// `Starts 13:00: eval-1 and eval-2 hold the 4 a100 GPUs until then. Due 17:00, slack 3 h.`
 #[must_use]
 pub fn sentences(snapshot: &Snapshot, policy: &Policy, plan: &Plan) -> Vec<Option<String>> {
-    let releases = &plan.releases;
-    let placed = resolve(snapshot, releases);
-    let all: Vec<_> = (0..releases.len()).collect();
-    let outlooks = outlook::outlooks(snapshot, policy, releases, &placed, &all);
-    let holders = Holders::new(snapshot, policy, releases, &placed);
-    let leavings = Leavings::new(snapshot, releases, &holders, outlooks.iter().enumerate());
-    let scene = Scene { snapshot, policy, releases, placed: &placed, holders: &holders, leavings: &leavings };
-    outlooks.iter().enumerate().map(|(at, outlook)| cause::sentence(&scene, at, outlook)).collect()
+    let all: Vec<_> = (0..plan.releases.len()).collect();
+    on_scene(snapshot, policy, &plan.releases, &all, |scene, outlooks| {
+        outlooks.iter().enumerate().map(|(at, outlook)| cause::sentence(scene, at, outlook)).collect()
+    })
 }
 
 /// Explains one workload of the snapshot, planned, running or left out. `None` when the snapshot does not have it.
@@ -151,40 +145,53 @@ struct Scene<'a> {
     leavings: &'a Leavings<'a>,
 }
 
+/// Sets the scene for the releases at these places, and lets it be seen with the outlook of each.
+fn on_scene<T>(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    releases: &[Release],
+    asked: &[usize],
+    see: impl FnOnce(&Scene<'_>, &[Outlook]) -> T,
+) -> T {
+    let placed = resolve(snapshot, releases);
+    let outlooks = outlook::outlooks(snapshot, policy, releases, &placed, asked);
+    let holders = Holders::new(snapshot, policy, releases, &placed);
+    let leavings = Leavings::new(snapshot, releases, &holders, asked.iter().copied().zip(&outlooks));
+    let scene = Scene { snapshot, policy, releases, placed: &placed, holders: &holders, leavings: &leavings };
+    see(&scene, &outlooks)
+}
+
 fn planned(snapshot: &Snapshot, policy: &Policy, plan: &Plan, at: usize) -> Option<Explanation> {
     let release = &plan.releases[at];
-    let placed = resolve(snapshot, &plan.releases);
-    let outlook = outlook::outlooks(snapshot, policy, &plan.releases, &placed, &[at]).into_iter().next()?;
-    let holders = Holders::new(snapshot, policy, &plan.releases, &placed);
-    let releases = &plan.releases;
-    let leavings = Leavings::new(snapshot, releases, &holders, std::iter::once((at, &outlook)));
-    let scene = Scene { snapshot, policy, releases, placed: &placed, holders: &holders, leavings: &leavings };
-    let reasons = cause::reasons(&scene, at, &outlook)?;
-    let actions = actions::actions(&scene, at, &outlook);
-    let (blockers, other_blockers) = holders.blockers(&scene, at, &outlook);
-    Some(Explanation {
-        kind: release.kind.clone(),
-        sentence: cause::sentence(&scene, at, &outlook)?,
-        needs: release.uses.clone(),
-        free: outlook.refused.map(|refused| {
-            let cell = snapshot.cell(refused.cell);
-            (cell.flavor.clone(), cell.resource.clone(), refused.free())
-        }),
-        planned: Some(Planned {
-            flavor: release.flavor.clone(),
-            start: release.start,
-            end: release.end,
-            end_p90: release.end_p90,
-            finish_by: release.finish_by,
-            slack: release.slack,
-            verdict: release.verdict,
-            reasons,
-        }),
-        blockers,
-        other_blockers,
-        nothing_helps: actions.is_empty() && outlook.refused.is_some(),
-        actions,
-        ..bare(snapshot, plan, &release.workload)
+    on_scene(snapshot, policy, &plan.releases, &[at], |scene, outlooks| {
+        let outlook = outlooks.first()?;
+        let reasons = cause::reasons(scene, at, outlook)?;
+        let actions = actions::actions(scene, at, outlook);
+        let (blockers, other_blockers) = scene.holders.blockers(scene, at, outlook);
+        Some(Explanation {
+            kind: release.kind.clone(),
+            sentence: cause::sentence(scene, at, outlook)?,
+            needs: release.uses.clone(),
+            free: outlook.refused.map(|refused| {
+                let cell = snapshot.cell(refused.cell);
+                (cell.flavor.clone(), cell.resource.clone(), refused.free())
+            }),
+            planned: Some(Planned {
+                flavor: release.flavor.clone(),
+                start: release.start,
+                end: release.end,
+                end_p90: release.end_p90,
+                finish_by: release.finish_by,
+                slack: release.slack,
+                verdict: release.verdict,
+                reasons,
+            }),
+            blockers,
+            other_blockers,
+            nothing_helps: actions.is_empty() && outlook.refused.is_some(),
+            actions,
+            ..bare(snapshot, plan, &release.workload)
+        })
     })
 }
 

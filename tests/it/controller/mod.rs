@@ -22,3 +22,4 @@ mod stamps;
 mod status;
 mod stored;
 mod tenants;
+mod watch;

@@ -11,14 +11,14 @@ use stagger::controller::acknowledged::told::{PlanVersion, Webhook};
 use stagger::controller::changes::ChangeKind;
 use stagger::controller::extent::elders;
 use stagger::controller::gates::Gates;
-use stagger::controller::overlap::{Overlap, taken, told, waits};
+use stagger::controller::overlap::{Meeting, Overlap, take, waits};
 use stagger::controller::plan_status::{Standing, plan_status};
-use stagger::controller::planning::think;
+use stagger::controller::planning::{Planned, think};
 use stagger::controller::scope::Scope;
 use stagger::controller::turn::{Seen, Sight, Slo, Turn, decide};
 use stagger::kueue::Assembled;
 use stagger::kueue::release::Cause;
-use stagger::plan::snapshot::Snapshot;
+use stagger::plan::snapshot::{Snapshot, Window};
 use stagger::units::Timestamp;
 
 use super::fake::{GATE, at, row, settings};
@@ -76,6 +76,10 @@ fn scopes(plans: &[Plan<'_>]) -> BTreeMap<String, Scope> {
         ((*name).to_owned(), scope)
     };
     specs.iter().map(scope).collect()
+}
+
+fn told(name: &str, scopes: &BTreeMap<String, Scope>, snapshot: &Snapshot) -> Option<Overlap> {
+    Meeting::of(scopes, snapshot).told(name)
 }
 
 fn of(queues: &[&str], mode: &str) -> Value {
@@ -189,10 +193,10 @@ fn turn(scopes: &mut BTreeMap<String, Scope>, plans: &[Plan<'_>], work: &[Manife
     let mut order: Vec<String> = scopes.keys().cloned().collect();
     order.sort_by_key(|name| scopes[name].elders.len());
     for name in order {
-        let made = scopes.iter().filter_map(|(name, scope)| Some((name.clone(), scope.planned.clone()?))).collect();
-        let scope = scopes.get_mut(&name).expect("it is there");
+        let scope = &scopes[&name];
         let assembled = scope.look(&mut rows.iter(), scope.instant(now), &settings);
-        scope.taken = taken(scope, &made, &assembled);
+        take(scopes, &mut BTreeMap::new(), |one| (one == name).then_some(&assembled));
+        let scope = scopes.get_mut(&name).expect("it is there");
         let changes = scope.reasons(&assembled.snapshot, now, &patience);
         if !changes.is_empty() {
             scope.begin(&changes, now);
@@ -268,6 +272,46 @@ fn what_one_plan_has_planned_of_a_cohort_is_taken_for_those_after_it() {
     let turn = turn(&mut scopes, &plans, &work, at(2));
     assert_eq!(scopes["b"].planned.as_ref().expect("a plan").plan.now, at(1));
     assert!(turn.orders.iter().all(|order| order.cause == Cause::Planned), "{:?}", turn.orders);
+}
+
+/// It is asked for in every turn, and much may be planned.
+#[test]
+fn what_is_taken_is_worked_out_again_only_for_another_look_another_scope_or_another_plan() {
+    let plans: [Plan<'_>; 2] = [("a", None, of(&["red"], "Enforce")), ("b", None, of(&["blue"], "Enforce"))];
+    let (mut scopes, work) = (scopes(&plans), jobs(&[("eval-1", "red"), ("eval-3", "blue")]));
+    turn(&mut scopes, &plans, &work, at(0));
+    let rows: Vec<Manifest> = queues().into_iter().chain(work).collect();
+    // Without CapacityPlans among the rows all waits, and nothing is anybody's: so what `a` has planned waits.
+    let mut seen = Scope::default().look(&mut rows.iter(), at(0), &settings());
+    seen.uncontrolled.append(&mut seen.snapshot.workloads);
+    let mut known = BTreeMap::new();
+    // Whether it is worked out again, told by something that nobody would work out.
+    let mut works = |scopes: &mut BTreeMap<String, Scope>, forget: bool| {
+        let mark = scopes["b"].taken.first().cloned().map(|window| Window { name: "a mark".to_owned(), ..window });
+        let b = scopes.get_mut("b").expect("it is there");
+        b.taken.extend(mark.clone());
+        if forget {
+            known.remove("b");
+        }
+        take(scopes, &mut known, |_| Some(&seen));
+        let is_marked = mark.is_some_and(|mark| scopes["b"].taken.contains(&mark));
+        !is_marked
+    };
+    assert!(works(&mut scopes, false), "nothing was known");
+    assert_eq!(scopes["b"].taken.len(), 1);
+    assert!(!works(&mut scopes, false), "all is as it was");
+    assert!(works(&mut scopes, true), "it looked again");
+    let again = Planned::clone(scopes["a"].planned.as_ref().expect("a plan"));
+    scopes.get_mut("a").expect("it is there").planned = Some(Arc::new(again));
+    assert!(works(&mut scopes, false), "there is another plan");
+    scopes.get_mut("b").expect("it is there").spec.queues.push("grey".to_owned());
+    assert!(works(&mut scopes, false), "it plans other queues");
+    assert_eq!(scopes["b"].taken.len(), 1);
+    // Who went before it has gone, and what he had taken is free.
+    scopes.remove("a");
+    scopes.get_mut("b").expect("it is there").elders.clear();
+    assert!(works(&mut scopes, false));
+    assert_eq!(scopes["b"].taken, []);
 }
 
 /// Else it would begin by taking what the other wants.
