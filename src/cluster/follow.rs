@@ -17,8 +17,7 @@ use tokio::time::{sleep, timeout};
 use super::client::LIST_MAX;
 use super::error::{ClusterError, Kind};
 
-/// A watch is asked anew this often where nothing else is asked for, so that a connection that died in silence is noticed a
-/// few seconds later.
+/// A watch is asked anew this often, so that a connection that died in silence is noticed a few seconds later.
 const WATCH_SECONDS: u32 = 60;
 /// The first pause after an error; it doubles with each further one.
 const PAUSE_FIRST: Duration = Duration::from_millis(500);
@@ -60,7 +59,7 @@ where
     K: Resource + Clone + Debug + DeserializeOwned + Send + 'static,
     K::DynamicType: Send + Sync,
 {
-    let config = watcher::Config { timeout: config.timeout.or(Some(WATCH_SECONDS)), ..config };
+    let config = config.timeout(WATCH_SECONDS);
     let state = State {
         api,
         config,

@@ -1,6 +1,6 @@
 //! The watches: one per kind, each event turned into a row at once and then forgotten.
 //!
-//! An error ends no watch: it is told and tried again with growing pauses (`cluster::follow`). A kind that is not installed is asked for again
+//! An error ends no watch: it is told and tried again with growing pauses. A kind that is not installed is asked for again
 //! and again, in each of its versions, for it may be installed later. Kinds begin one after the other, so that a restart
 //! does not ask for everything at once.
 
@@ -10,7 +10,8 @@ use std::time::Duration;
 use futures::StreamExt;
 use kube::api::DynamicObject;
 use kube::core::ApiResource;
-use kube::runtime::watcher::Config;
+use kube::runtime::WatchStreamExt;
+use kube::runtime::watcher::{Config, Error, Event, watcher};
 use kube::{Api, Client};
 use tokio::time::sleep;
 
@@ -18,7 +19,7 @@ use super::kinds::{KINDS, Watched};
 use super::project::project;
 use super::rows::{Change, Rows, State};
 use crate::clock::Clock;
-use crate::cluster::{ClusterError, Kind, Seen, follow};
+use crate::cluster::{ClusterError, Kind};
 
 /// Objects that are asked for at once: each page is made into rows before the next one is read, so that of a hundred thousand
 /// objects a few megabytes are whole at a time. The API server's own clients ask for 500.
@@ -79,28 +80,47 @@ async fn watch_kind(watching: Watching, at: usize, kind: Watched) {
 /// Watches one version until it is not there or not allowed.
 async fn watch_version(watching: &Watching, at: usize, api: &ApiResource, config: Config, kind: &Watched) -> Kind {
     let objects: Api<DynamicObject> = Api::all_with(watching.client.clone(), api);
-    let resource = kind.resource();
-    let mut all = std::pin::pin!(follow(objects, config, &resource));
-    while let Some(seen) = all.next().await {
-        let change = match seen {
-            Seen::Begin => Change::Begin,
-            Seen::Listed(object) => Change::Listed(project(object, api, &watching.clock)),
-            Seen::Complete => Change::Complete,
-            Seen::Applied(object) => Change::Applied(project(object, api, &watching.clock)),
-            Seen::Deleted(object) => Change::Deleted {
-                namespace: object.metadata.namespace.unwrap_or_default(),
-                name: object.metadata.name.unwrap_or_default(),
-            },
-            Seen::Failed(error) if error.kind == Kind::NotFound => return error.kind,
-            Seen::Failed(error) => {
-                (watching.on_error)(&resource, &error);
-                if error.kind == Kind::Forbidden {
+    let mut events = std::pin::pin!(watcher(objects, config).default_backoff());
+    while let Some(event) = events.next().await {
+        match event {
+            Ok(event) => take(watching, at, api, event),
+            Err(error) => {
+                let error = told(&error, kind);
+                if matches!(error.kind, Kind::NotFound | Kind::Forbidden) {
+                    if error.kind == Kind::Forbidden {
+                        (watching.on_error)(&kind.resource(), &error);
+                    }
                     return error.kind;
                 }
-                continue;
+                (watching.on_error)(&kind.resource(), &error);
             }
-        };
-        watching.rows.take(at, change);
+        }
     }
     Kind::NotFound
+}
+
+fn take(watching: &Watching, at: usize, api: &ApiResource, event: Event<DynamicObject>) {
+    let change = match event {
+        Event::Init => Change::Begin,
+        Event::InitApply(object) => Change::Listed(project(object, api, &watching.clock)),
+        Event::InitDone => Change::Complete,
+        Event::Apply(object) => Change::Applied(project(object, api, &watching.clock)),
+        Event::Delete(object) => Change::Deleted {
+            namespace: object.metadata.namespace.unwrap_or_default(),
+            name: object.metadata.name.unwrap_or_default(),
+        },
+    };
+    watching.rows.take(at, change);
+}
+
+fn told(error: &Error, kind: &Watched) -> ClusterError {
+    let resource = kind.resource();
+    match error {
+        Error::InitialListFailed(error) => ClusterError::of("list", &resource, error),
+        Error::WatchStartFailed(error) | Error::WatchFailed(error) => ClusterError::of("watch", &resource, error),
+        Error::WatchError(status) => ClusterError::of_status("watch", &resource, status),
+        Error::NoResourceVersion => {
+            ClusterError { kind: Kind::Unreadable, message: format!("failed to watch {resource}: {error}") }
+        }
+    }
 }

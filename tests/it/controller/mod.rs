@@ -22,4 +22,3 @@ mod stamps;
 mod status;
 mod stored;
 mod tenants;
-mod watch;
