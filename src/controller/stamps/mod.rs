@@ -1,8 +1,8 @@
 //! Work that came without a stamp is found and, where that is sound, stamped later.
 //!
-//! Beside the loop, so that no start waits for it, and only while we lead and stamps are `wanted`. `found` is filled by watches that select what has
-//! no stamp; `round` decides, with `admission::late`; `told` is what GpuTenants are told. A stamp is a patch on the object
-//! as it was seen, and done twice it is done once.
+//! Beside the loop, so that no start waits for it, and only while we lead, there are tenants and stamps are `wanted`.
+//! `found` is filled by watches that select what has no stamp; `round` decides, with `admission::late`; `told` is what
+//! GpuTenants are told. A stamp is a patch on the object as it was seen, and done twice it is done once.
 //! Deliberately absent: gates, which nobody can put on later, and the templates of what has begun.
 
 pub mod found;
@@ -91,8 +91,25 @@ impl Stamps {
         }
     }
 
-    /// One tenure.
+    /// One tenure. Without a tenant nothing can be stamped, so nothing is watched: that would be all work there is.
     async fn lead(&self, fence: &Fence) {
+        let mut rounds = interval(ROUND);
+        rounds.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        while fence.holds() {
+            rounds.tick().await;
+            if self.has_tenants() {
+                self.follow(fence).await;
+                self.count_left(&BTreeMap::new());
+            }
+        }
+    }
+
+    fn has_tenants(&self) -> bool {
+        self.rows.read_kinds(&[tenant::KIND], |rows| rows.next().is_some())
+    }
+
+    /// While there are tenants.
+    async fn follow(&self, fence: &Fence) {
         let (send, mut events) = mpsc::channel(QUEUE_MAX);
         let mut watches = JoinSet::new();
         for kind in 0..KINDS.len() {
@@ -102,7 +119,7 @@ impl Stamps {
         let mut rounds = interval(ROUND);
         rounds.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let (mut memory, mut batch) = (Memory::default(), Vec::new());
-        while fence.holds() {
+        while fence.holds() && self.has_tenants() {
             tokio::select! {
                 count = events.recv_many(&mut batch, QUEUE_MAX) => {
                     if count == 0 { return; }
@@ -114,6 +131,15 @@ impl Stamps {
                 }
                 _ = rounds.tick() => self.round(&mut memory, fence).await,
             }
+        }
+    }
+
+    /// How many of each kind are left without a stamp.
+    fn count_left(&self, kinds: &BTreeMap<usize, usize>) {
+        for (at, kind) in KINDS.iter().enumerate() {
+            let of = super::metrics::Of { name: "resource", value: kind.resource };
+            let count = kinds.get(&at).copied().unwrap_or(0);
+            self.health.metrics.unstamped.get_or_create(&of).set(i64::try_from(count).unwrap_or(i64::MAX));
         }
     }
 
@@ -164,11 +190,7 @@ impl Stamps {
         // 2. Tell what is left.
         memory.given.retain(|_, given| now - given.last < TOLD_FOR);
         let (left, kinds) = round::left(&memory.found, &tenancy);
-        for (at, kind) in KINDS.iter().enumerate() {
-            let of = super::metrics::Of { name: "resource", value: kind.resource };
-            let count = kinds.get(&at).copied().unwrap_or(0);
-            self.health.metrics.unstamped.get_or_create(&of).set(i64::try_from(count).unwrap_or(i64::MAX));
-        }
+        self.count_left(&kinds);
         self.tell(memory, (&rows, &tenancy, wanted), &left, fence).await;
     }
 
