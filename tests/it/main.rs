@@ -58,6 +58,7 @@ mod replay_blind;
 mod report_laws;
 mod report_page;
 mod roll;
+mod row;
 mod runs_read;
 mod scenarios;
 mod show_chart;

@@ -1,8 +1,9 @@
 //! Reading manifests: what is accepted, and what is filled in.
 
 use serde_json::json;
-use stagger::api::manifest::Manifest;
 use stagger::scenario::{Input, Limits, Reading, read};
+
+use crate::row::row;
 
 fn reading(text: &str) -> Reading {
     read(&[Input::text("test.yaml", text)], &Limits::default())
@@ -17,7 +18,7 @@ fn value(text: &str) -> serde_json::Value {
 }
 
 fn subjects(text: &str) -> Vec<String> {
-    reading(text).manifests.iter().map(Manifest::subject).collect()
+    reading(text).manifests.iter().map(stagger::api::manifest::Manifest::subject).collect()
 }
 
 #[test]
@@ -190,15 +191,7 @@ fn limits_end_in_findings() {
 #[test]
 fn a_pointer_into_an_object_leads_where_serde_json_says() {
     let value = json!({"a": {"b/c": [10, {"": 1}, [2, 3]], "0": "zero", "~x": true, "": {"d": null}}, "": [4]});
-    let row = Manifest {
-        api_version: "v1".to_owned(),
-        kind: "ConfigMap".to_owned(),
-        namespace: String::new(),
-        name: "a".to_owned(),
-        value: value.clone(),
-        shared: Box::default(),
-        origin: None,
-    };
+    let object = row(value.clone());
     let members = ["", "a", "b~1c", "~0x", "0", "00", "1", "+1", "-", "2", "d", "99999999999999999999"];
     let mut pointers = vec![String::new(), "a".to_owned()];
     let mut level = vec![String::new()];
@@ -207,6 +200,6 @@ fn a_pointer_into_an_object_leads_where_serde_json_says() {
         pointers.extend(level.iter().cloned());
     }
     for pointer in &pointers {
-        assert_eq!(row.at(pointer), value.pointer(pointer), "{pointer}");
+        assert_eq!(object.at(pointer), value.pointer(pointer), "{pointer}");
     }
 }

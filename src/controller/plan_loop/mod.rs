@@ -41,6 +41,7 @@ use crate::controller::rest::Rest;
 use crate::controller::rows::Rows;
 use crate::controller::scope::Scope;
 use crate::controller::settings::Settings;
+use crate::controller::turn::Turn;
 use crate::kueue::Assembled;
 use crate::kueue::release::Order;
 use crate::units::{Seconds, Timestamp};
@@ -60,7 +61,7 @@ const PAUSE: u32 = 4;
 
 use hand::Hand;
 use labels::Labels;
-use pen::Pen;
+use pen::{Line, Pen};
 use shelf::Shelf;
 
 /// What the loop keeps between turns.
@@ -254,19 +255,18 @@ impl Loop {
         // 2. Plan anew what must be.
         let planned = self.plan(now, &patience);
         // 3. Decide.
-        let mut turn = self.decide(now, &patience);
+        let turn = self.decide(now, &patience);
         self.thought = begun.elapsed();
         let again = self.scopes.values().any(|scope| scope.pinned && scope.failed.is_none());
         // 4. Let go what is due, then tell, then write it down.
         let idle = self.hand.as_ref().is_none_or(Hand::is_empty) && self.pen.as_ref().is_none_or(Pen::is_idle);
         let mut still = planned && turn.is_empty() && idle;
-        if let Some(hand) = &mut self.hand {
-            let mut observed = self.seen.values_mut().flat_map(|(_, seen)| &mut seen.observed);
-            hand.take(std::mem::take(&mut turn.orders), &mut observed);
-        }
-        let lines = self.plan_lines(&plans, now, &patience);
-        still &= lines.is_empty();
-        let more = self.act(turn, lines);
+        let Turn { orders, notes, slos, put_off, .. } = turn;
+        self.let_go(orders);
+        let plans = self.plan_lines(&plans, now, &patience);
+        still &= plans.is_empty();
+        self.tell(plans.into_iter().chain(notes.into_iter().map(Line::Note)).chain(slos.into_iter().map(Line::Slo)));
+        let more = put_off > 0 && !self.is_busy();
         self.store(&fence);
         self.labels.mend(&self.rows, &self.cluster, &fence);
         still &= self.labels.are_right(&self.rows, revision);

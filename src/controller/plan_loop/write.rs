@@ -10,21 +10,25 @@ use crate::controller::events;
 use crate::controller::overlap::Meeting;
 use crate::controller::plan_status::{Standing, plan_status};
 use crate::controller::settings::Patience;
-use crate::controller::turn::{self, Turn};
+use crate::controller::turn;
 use crate::kueue::observed::Observed;
+use crate::kueue::release::Order;
 use crate::names::{QueueName, WorkloadKey};
 use crate::units::Timestamp;
 
 impl Loop {
-    /// Gives orders to the hand, and what is only told to the pen, in the order in which it matters; whether something is
-    /// left that can be done at once.
-    pub(super) fn act(&mut self, turn: Turn, plans: Vec<Line>) -> bool {
-        let Turn { notes, slos, put_off, .. } = turn;
-        if let Some(pen) = &mut self.pen {
-            let work = notes.into_iter().map(Line::Note).chain(slos.into_iter().map(Line::Slo));
-            pen.tell(plans.into_iter().chain(work));
+    /// Gives orders to the hand; from now on they count as carried out.
+    pub(super) fn let_go(&mut self, orders: Vec<Order>) {
+        if let Some(hand) = &mut self.hand {
+            hand.take(orders, &mut self.seen.values_mut().flat_map(|(_, seen)| &mut seen.observed));
         }
-        put_off > 0 && !self.is_busy()
+    }
+
+    /// Gives the pen all that is only told, in the order in which it matters.
+    pub(super) fn tell(&mut self, lines: impl IntoIterator<Item = Line>) {
+        if let Some(pen) = &mut self.pen {
+            pen.tell(lines);
+        }
     }
 
     /// Whether so much is being let go that more need not be decided yet.

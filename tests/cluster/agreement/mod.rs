@@ -5,12 +5,13 @@
 //! instant Kueue must hold quota for exactly the workloads that the simulation holds, and must have taken them in its order.
 
 mod cases;
+#[path = "../../it/row.rs"]
+mod row;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use stagger::api::manifest::Manifest;
 use stagger::calendar;
 use stagger::kueue::simulate::{Runtimes, Steps};
 use stagger::kueue::{Given, SimOptions, assemble};
@@ -21,6 +22,7 @@ use crate::plane::Plane;
 use crate::shared::on_own_plane;
 use crate::wait::until;
 use cases::{Case, NAMESPACE, Preemption, case};
+use row::row;
 
 /// Kueue is given up when nothing at all has moved for so long. It takes up what it has parked once a second.
 const PATIENCE: Duration = Duration::from_secs(15);
@@ -51,19 +53,6 @@ async fn created(person: &Person, objects: impl IntoIterator<Item = &Value>) -> 
     all(objects.into_iter().map(one)).await
 }
 
-fn manifest(value: Value) -> Manifest {
-    let text = |pointer: &str| value.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
-    Manifest {
-        api_version: text("/apiVersion"),
-        kind: text("/kind"),
-        namespace: text("/metadata/namespace"),
-        name: text("/metadata/name"),
-        shared: Box::default(),
-        origin: None,
-        value,
-    }
-}
-
 fn name(workload: &Value) -> String {
     workload["metadata"]["name"].as_str().expect("a workload has a name").to_owned()
 }
@@ -73,12 +62,12 @@ fn believed(case: &Case, live: &[Value]) -> Vec<Round> {
     let now = Timestamp(1_800_000_000);
     let mut ranked: Vec<&Value> = live.iter().collect();
     ranked.sort_by_key(|one| one["metadata"]["creationTimestamp"].to_string());
-    let mut manifests: Vec<Manifest> = case.queues.iter().chain(&case.flavors).cloned().map(manifest).collect();
+    let mut manifests: Vec<_> = case.queues.iter().chain(&case.flavors).cloned().map(row).collect();
     for (rank, one) in ranked.into_iter().enumerate() {
         let mut one = one.clone();
         let created = Timestamp(now.0 - 10_000 + i64::try_from(rank).expect("few"));
         one["metadata"]["creationTimestamp"] = json!(calendar::rfc3339(created, chrono_tz::UTC));
-        manifests.push(manifest(one));
+        manifests.push(row(one));
     }
     let given = Given { may_grow: true, ..Given::at(now) };
     let snapshot = assemble(&manifests, &given).snapshot;

@@ -4,35 +4,22 @@ use std::time::Instant;
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use stagger::api::manifest::Manifest;
 use stagger::kueue::{Given, assemble};
 
 use super::{BATCH, NOON, manifests, with_batch};
-
-fn manifest(value: &Value) -> Manifest {
-    let text = |pointer: &str| value.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
-    Manifest {
-        api_version: text("/apiVersion"),
-        kind: text("/kind"),
-        namespace: text("/metadata/namespace"),
-        name: text("/metadata/name"),
-        value: value.clone(),
-        shared: Box::default(),
-        origin: None,
-    }
-}
+use crate::row::row;
 
 #[test]
 fn ten_thousand_jobs_with_a_promise_each_are_assembled_at_once() {
     let mut all = manifests(BATCH);
     for at in 0..10_000 {
         let name = format!("job-{at:05}");
-        all.push(manifest(&json!({
+        all.push(row(json!({
             "apiVersion": "batch/v1", "kind": "Job",
             "metadata": {"name": name, "namespace": "evals", "labels": {"kueue.x-k8s.io/queue-name": "batch", "app": name}},
             "spec": {"template": {"spec": {"containers": [{"resources": {"limits": {"nvidia.com/gpu": 1}}}]}}}
         })));
-        all.push(manifest(&json!({
+        all.push(row(json!({
             "apiVersion": "stagger.dev/v1alpha1", "kind": "WorkloadSLO",
             "metadata": {"name": name, "namespace": "evals"},
             "spec": {"selector": {"matchLabels": {"app": name}}, "finishWithin": "4h", "expectedRuntime": {"p50": "1h"}}
@@ -52,7 +39,7 @@ fn ten_thousand_jobs_with_a_promise_each_are_assembled_at_once() {
 fn the_same_mistake_a_thousand_times_is_told_fifty_times_and_counted() {
     let mut all = manifests(BATCH);
     for at in 0..1_000 {
-        all.push(manifest(&json!({
+        all.push(row(json!({
             "apiVersion": "batch/v1", "kind": "Job",
             "metadata": {"name": format!("job-{at}"), "namespace": "evals", "labels": {"kueue.x-k8s.io/queue-name": "bacth"}},
             "spec": {"template": {"spec": {}}}

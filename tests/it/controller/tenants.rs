@@ -6,21 +6,15 @@ use stagger::api::manifest::Manifest;
 use stagger::controller::tenants::relabel;
 use stagger::units::Timestamp;
 
+use crate::row::row;
+
 fn object(api_version: &str, kind: &str, name: &str, rest: Value) -> Manifest {
     let mut value = rest;
     value["apiVersion"] = json!(api_version);
     value["kind"] = json!(kind);
     value["metadata"]["name"] = json!(name);
     value["metadata"]["uid"] = json!(format!("uid-of-{name}"));
-    Manifest {
-        api_version: api_version.to_owned(),
-        kind: kind.to_owned(),
-        namespace: String::new(),
-        name: name.to_owned(),
-        value,
-        shared: Box::default(),
-        origin: None,
-    }
+    row(value)
 }
 
 fn tenant(name: &str, namespaces: &[&str]) -> Manifest {

@@ -9,6 +9,7 @@ use stagger::units::{Seconds, Timestamp};
 
 use super::Fake;
 use crate::assemble::NOON;
+pub use crate::row::row;
 
 pub const GATE: &str = "stagger.dev/planner";
 
@@ -26,20 +27,6 @@ pub fn settings() -> Settings {
         horizon: Seconds(5 * 3600),
         hold_max: Seconds(1800),
         read_yaml: |_| Vec::new(),
-    }
-}
-
-/// A row as the API server would give it.
-pub fn row(value: Value) -> Manifest {
-    let text = |pointer: &str| value.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
-    Manifest {
-        api_version: text("/apiVersion"),
-        kind: text("/kind"),
-        namespace: text("/metadata/namespace"),
-        name: text("/metadata/name"),
-        value,
-        shared: Box::default(),
-        origin: None,
     }
 }
 
