@@ -101,6 +101,6 @@ fn a_plan_that_is_acknowledged_holds_what_is_created_next_whichever_pod_is_asked
             .delete(&json!({"apiVersion": KUEUE, "kind": "ClusterQueue", "metadata": {"name": PLAN}}))
             .await
             .expect("gone");
-        here.remove();
+        here.remove().await;
     });
 }

@@ -165,7 +165,7 @@ fn with_cert_manager_pods_serve_its_certificate_the_bundle_is_injected_and_no_re
             assert_eq!(stamp_of(&made), stamp, "{}", here.told());
         }
 
-        here.remove();
+        here.remove().await;
         let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": TEAM}});
         admin.delete(&namespace).await.expect("gone");
     });

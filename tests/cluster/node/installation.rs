@@ -102,12 +102,44 @@ impl<'a> Installation<'a> {
         stamp
     }
 
-    /// Removes everything that was applied.
-    pub fn remove(self) {
+    /// Removes everything that was applied, and returns when it is gone.
+    pub async fn remove(self) {
         // What a person who uninstalls does first.
         self.must(&["delete", "capacityplans", "--all", "--timeout=60s"]);
-        self.must(&["delete", "-k", &self.folder.display().to_string(), "--timeout=120s"]);
+        self.must(&["delete", "-k", &self.folder.display().to_string(), "--wait=false"]);
+        let gone = until("what was applied is gone", Duration::from_mins(2), async || {
+            let definitions = self.definitions();
+            for name in definitions.iter().filter(|one| forgotten(one)).map(|one| &one["metadata"]["name"]) {
+                let name = name.as_str().expect("an object has a name");
+                // Any change lets the API server try again, and once it is gone there is nothing to annotate.
+                let again = ["annotate", "customresourcedefinition", name, "stagger.dev/try=again", "--overwrite"];
+                drop(self.node.kubectl(&again));
+            }
+            let namespace = self.must(&["get", "namespace", NAMESPACE, "--ignore-not-found", "-o", "name"]);
+            if definitions.is_empty() && namespace.is_empty() {
+                return Ok(());
+            }
+            Err(format!("{namespace}{definitions:#?}"))
+        });
+        gone.await;
     }
+
+    /// Our CustomResourceDefinitions that are still there.
+    fn definitions(&self) -> Vec<Value> {
+        let listed = self.must(&["get", "customresourcedefinitions", "-o", "json"]);
+        let mut list: Value = serde_json::from_str(&listed).expect("kubectl writes JSON");
+        let Value::Array(mut all) = list["items"].take() else { panic!("no list: {list}") };
+        all.retain(|one| one["spec"]["group"] == "stagger.dev");
+        all
+    }
+}
+
+/// Whether the API server may have given up deleting a CustomResourceDefinition until it looks at all of them again
+/// after five minutes: when it could not read the objects, it tries again after 5 ms, and if by then it has not yet
+/// read of its own failure, that try ends in a conflict and no other follows (`crd_finalizer.go` of Kubernetes 1.35).
+fn forgotten(definition: &Value) -> bool {
+    let conditions = definition["status"]["conditions"].as_array();
+    conditions.is_some_and(|all| all.iter().any(|one| one["reason"] == "InstanceDeletionFailed"))
 }
 
 /// The tenant and its UID that an object is stamped with.

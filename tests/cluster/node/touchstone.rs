@@ -153,7 +153,7 @@ fn four_jobs_of_an_hour_take_turns_at_four_gpus_as_their_pods_own_clocks_say() {
             let object = json!({"apiVersion": KUEUE, "kind": kind, "metadata": {"name": name}});
             admin.delete(&object).await.expect("it is deleted");
         }
-        here.remove();
+        here.remove().await;
     });
 }
 

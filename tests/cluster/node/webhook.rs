@@ -88,7 +88,7 @@ fn the_webhook_runs_as_pods_that_are_upgraded_rolled_back_multiplied_and_drained
         assert!(load.count > 500, "requests came all the while: {load}");
 
         // 4. Uninstalled, it is not missed.
-        here.remove();
+        here.remove().await;
         let made = admin.create(&pod(TEAM)).await.unwrap_or_else(|refused| panic!("{}", refused.message));
         assert_eq!(stamp_of(&made), (String::new(), String::new()));
         admin
