@@ -6,6 +6,7 @@
 use good_lp::variable::UnsolvedProblem;
 use good_lp::{Constraint, Expression, ProblemVariables, Variable, constraint, variable};
 
+use crate::plan::lane::UNLIMITED;
 use crate::plan::peak::Total;
 use crate::plan::program::{Column, Program};
 use crate::units::gcd;
@@ -109,8 +110,10 @@ fn within_capacity(
                 // free = unlimited − running, so the right-hand side is minus what runs.
                 Some(peak) => {
                     add(&mut sum, peaks[peak], -1);
-                    constraints.push(constraint!(sum <= float(i128::from(free - crate::plan::lane::UNLIMITED))));
+                    constraints.push(constraint!(sum <= float(i128::from(free - UNLIMITED))));
                 }
+                // Where there is no limit, there is nothing to keep.
+                None if free >= UNLIMITED / 2 => {}
                 None => constraints.push(constraint!(sum <= float(i128::from(free.max(0))))),
             }
         }

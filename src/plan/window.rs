@@ -16,7 +16,7 @@ use crate::plan::board::{Board, Place};
 use crate::plan::dice::Dice;
 use crate::plan::model::{Job, JobOption, Model};
 use crate::plan::program::{Column, Goal, Kept, Program};
-use crate::plan::solve::{Limits, minimize};
+use crate::plan::solve::{Begin, Limits, minimize};
 
 /// Jobs of a first window: what a solver decides in a fraction of a second.
 pub const JOBS_FIRST: usize = 120;
@@ -64,9 +64,10 @@ pub fn improve(board: &mut Board<'_>, level: Level, floor: i64, size: &mut usize
             return;
         }
         let Some(window) = Window::around_a_loser(board, *size, dice) else { return };
+        let begin_at = if dice.one_in(2) { Begin::Known } else { Begin::Nothing };
         let limits = Limits { millis: left.min(MILLIS), nodes: None, gap_permille: GAP_PERMILLE };
         let whole = window.jobs.len() >= board.places.len();
-        let solved = window.solve(board, level, limits);
+        let solved = window.solve(board, level, begin_at, limits);
         let took = (span.elapsed)().saturating_sub(begin);
         *size = match solved {
             Solved::TooLarge => *size * 3 / 4,
@@ -133,7 +134,7 @@ impl Window {
         Self { from, to, jobs: (0..board.places.len()).filter(inside).collect() }
     }
 
-    fn solve(&self, board: &mut Board<'_>, level: Level, limits: Limits) -> Solved {
+    fn solve(&self, board: &mut Board<'_>, level: Level, begin: Begin, limits: Limits) -> Solved {
         let before: Vec<_> = self.jobs.iter().map(|job| board.lift(*job)).collect();
         let model = self.model(board);
         let start = Board::standing(&model, &before);
@@ -145,7 +146,7 @@ impl Window {
             (0..board.places.len()).filter_map(|job| Some(area(board.option(job, board.places[job]?)))).sum()
         };
         let taken = |option: &JobOption, _: usize| area(option);
-        let found = fewest(&model, &start, level, &columns, &taken, limits);
+        let found = fewest(&model, &start, level, &columns, &taken, (begin, limits));
         let found = found.map(|places| Board::standing(&model, &places));
         let better = found.filter(|found| (found.loss, used(found)) < (start.loss, used(&start)));
         let solved = match &better {
@@ -214,7 +215,7 @@ fn fewest(
     level: Level,
     columns: &[Column],
     weight: &dyn Fn(&JobOption, usize) -> i128,
-    limits: Limits,
+    (begin, limits): (Begin, Limits),
 ) -> Option<Vec<Option<Place>>> {
     let part = |loss: i64| {
         let (hard, soft) = model.unpack(loss);
@@ -228,7 +229,7 @@ fn fewest(
     };
     let outside = |job: usize| part(model.jobs[job].worst_loss()) * LOSS;
     let program = Program::new(model, Goal::Price { of: &of, outside: &outside }, kept(start, level));
-    let answer = minimize(&program, columns, &program.columns_of(start), 1, limits);
+    let answer = minimize(&program, columns, begin.of(&program.columns_of(start)), 1, limits);
     answer.counts.and_then(|counts| program.board_of(&counts)).map(|board| board.places)
 }
 

@@ -8,7 +8,7 @@ use crate::plan::program::{Column, Goal, Kept, Program};
 use crate::plan::proof::Proof;
 use crate::plan::proposal::{LevelName, Proof as Kind};
 use crate::plan::solve::columns::Relaxed;
-use crate::plan::solve::{Answer, Asked, COLUMNS_MAX, Limits, ask};
+use crate::plan::solve::{Answer, Asked, Begin, COLUMNS_MAX, Limits, ask};
 use crate::plan::window::Level;
 
 use super::{beside, bound_model, is_exact, limits, relaxation};
@@ -83,8 +83,8 @@ impl<'m> Question<'m> {
     }
 
     /// Asks a solver on a thread of its own.
-    pub(super) fn ask(&self, limits: Limits) -> Asked<'_> {
-        ask(&self.program, &self.columns, &self.start, 1, limits)
+    pub(super) fn ask(&self, begin: Begin, limits: Limits) -> Asked<'_> {
+        ask(&self.program, &self.columns, begin.of(&self.start), 1, limits)
     }
 
     /// Learns the bound of an answer, and takes its board where that is better.
@@ -120,7 +120,9 @@ fn polish_losses<'m>(
     let limits = limits(effort, percent, desk.policy.gap_permille);
     let floor = desk.loss_floor();
     let idle = question.is_too_large() || limits.millis < 20;
-    let answer = beside(board, desk, floor, effort, (percent, 7), |_| (!idle).then(|| question.ask(limits).wait()));
+    let answer = beside(board, desk, floor, effort, (percent, 7), |_| {
+        (!idle).then(|| question.ask(Begin::Known, limits).wait())
+    });
     if let Some(answer) = answer {
         question.take(answer, board, proof);
     }

@@ -7,7 +7,7 @@ use crate::plan::effort::Effort;
 use crate::plan::program::{Goal, Kept, Program};
 use crate::plan::proof::Proof;
 use crate::plan::proposal::LevelName;
-use crate::plan::solve::Limits;
+use crate::plan::solve::{Begin, Limits};
 use crate::plan::window::{self, Level, Span};
 
 use super::losses::Question;
@@ -16,7 +16,7 @@ use super::{beside, bound_model, relaxation};
 /// Less than this is not worth a long solve.
 const LONG_MILLIS: u64 = 2_000;
 /// Left over at its end, for a solver that is late.
-const LATE_MILLIS: u64 = 250;
+const LATE_MILLIS: u64 = 400;
 /// Between two looks at whether it has ended.
 const LOOK_MILLIS: u64 = 1_000;
 
@@ -126,7 +126,7 @@ fn beside_a_long_solve<'m>(
         return;
     }
     let limits = Limits { millis: millis - took, nodes: None, gap_permille: desk.policy.gap_permille };
-    let mut asked = question.ask(limits);
+    let mut asked = question.ask(Begin::Nothing, limits);
     let floor = desk.loss_floor();
     while asked.is_pending() && board.loss > floor && !effort.watch.stopped() {
         let (loss, places) = look(board);

@@ -13,7 +13,7 @@ use crate::plan::dice::Dice;
 use crate::plan::greedy::{self, place_rest};
 use crate::plan::model::{JobOption, Model};
 use crate::plan::search::{Budget, reduce_loss};
-use crate::plan::solve::Limits;
+use crate::plan::solve::{Begin, Limits};
 
 /// Jobs of the first stretch at most: what a solver of two thousand columns decides in seconds.
 const JOBS_MAX: usize = 400;
@@ -102,7 +102,7 @@ fn solve(
         area(option) * i128::try_from(after).unwrap_or(0) / i128::try_from(length.max(1)).unwrap_or(1)
     };
     let columns = columns(&model, &start, level)?;
-    let found = fewest(&model, &start, level, &columns, &after, limits);
+    let found = fewest(&model, &start, level, &columns, &after, (Begin::Known, limits));
     let found = found.map(|places| Board::standing(&model, &places)).filter(|found| found.loss <= start.loss);
     for (job, place) in window.jobs.iter().zip(found.unwrap_or(start).places) {
         if let Some(place) = place.filter(|place| place.start < end) {
